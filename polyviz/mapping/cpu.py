@@ -374,7 +374,7 @@ def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Ma
     tree, strips = cut_into_strips(tree, plan.path)
     points, mark = (*strips, 0), f"{POINTS}:{number}"
     full = find_full_tiles(scop, tree, points, (CHAINS,))
-    tree = interleave_strips(tree, points)
+    tree = interleave_strips(scop, tree, points)
     if full is not None:
         tree = insert_mark(tree, points, mark)
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))

@@ -83,7 +83,7 @@ def has_chains_in_strips(
     if not _has_copies(scop, dependences, tree, paths):
         return True
     strips, alone = cut_into_strips(permute_members(tree, around, order)[0], around)
-    return not grows(scop, dependences, tree, interleave_strips(strips, (*alone, 0)))
+    return not grows(scop, dependences, tree, interleave_strips(scop, strips, (*alone, 0)))
 
 
 def waits_after(
@@ -249,16 +249,16 @@ def cut_into_strips(tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Path]
     return split_into_tiles(tree, alone, (CHAINS,), scaled=True), alone
 
 
-def interleave_strips(tree: isl.Schedule, points: Path) -> isl.Schedule:
+def interleave_strips(scop: Scop, tree: isl.Schedule, points: Path) -> isl.Schedule:
     """The one loop at ``points``, which is parallel, moved inside all loops below it, for vector instructions.
 
-    All statements of an innermost loop share one of its own: what they pass to each other stays in registers. Loops
-    that are vectors already stay inside.
+    Statements of an innermost loop share one of its own where compilers see which cells they pass to each other, so
+    that these stay in registers. Loops that are vectors already stay inside.
     """
     assert coincident_members(band_at(tree, points)) == (True,)
     rows = band_at(tree, points).band_get_partial_schedule()
     tree = band_at(tree, points).delete().get_schedule()
-    for path, in_lanes in sorted(_innermost_places(node_at(tree, points), points), reverse=True):
+    for path, in_lanes in sorted(_innermost_places(scop, node_at(tree, points), points), reverse=True):
         node = node_at(tree, path).insert_partial_schedule(rows)
         tree = node.band_member_set_coincident(0, 1).get_schedule()
         if in_lanes:
@@ -266,18 +266,46 @@ def interleave_strips(tree: isl.Schedule, points: Path) -> isl.Schedule:
     return tree
 
 
-def _innermost_places(node: isl.ScheduleNode, path: Path) -> Iterator[tuple[Path, bool]]:
+def _innermost_places(scop: Scop, node: isl.ScheduleNode, path: Path) -> Iterator[tuple[Path, bool]]:
     """Right inside the innermost loops below ``node``, and where there are none; for loops that are vectors, around
     them, with False."""
     if kind_of(node) == "leaf":
         yield path, True
     elif kind_of(node) == "mark" and node.mark_get_id().get_name() == VECTOR:
         yield path, False
-    elif is_band(node) and not _has_loops(node.child(0)):
+    elif is_band(node) and not _has_loops(node.child(0)) and _may_share(scop, node):
         yield (*path, 0), True
     else:
         for place in range(node.n_children()):
-            yield from _innermost_places(node.child(place), (*path, place))
+            yield from _innermost_places(scop, node.child(place), (*path, place))
+
+
+def _may_share(scop: Scop, band: isl.ScheduleNode) -> bool:
+    """Whether all statements of ``band`` may be in one vector loop.
+
+    Told that lanes have nothing to do with each other, gcc takes that for true of what one lane does, too, where it
+    cannot tell how far cells are apart, and stores after it has loaded. So an array that is written is touched in one
+    cell only, and nothing stands behind a condition: the statements have the same iterations.
+    """
+    statements = [scop.statement(name) for name in statements_under(band)]
+    if len(statements) < 2:
+        return True
+    if not all(isinstance(line, Assign) for one in statements for line in one.body):
+        return False
+    rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
+    every = isl.UnionMap.from_multi_union_pw_aff(rows)
+    domains = [isl.UnionSet.from_set(one.domain) for one in statements]
+    times = [isl.Map.from_union_map(every.intersect_domain(domain)).reverse() for domain in domains]
+    if not all(time.domain().is_equal(times[0].domain()) for time in times):
+        return False
+    accesses = [(access, time) for one, time in zip(statements, times, strict=True) for access in one.accesses]
+    cells: dict[str, isl.Map] = {}
+    for access, time in accesses:
+        cell = time.apply_range(access.relation)
+        written = any(other.array == access.array and other.kind == "write" for other, _ in accesses)
+        if written and not (access.exact and cell.is_equal(cells.setdefault(access.array, cell))):
+            return False
+    return True
 
 
 def _has_loops(node: isl.ScheduleNode) -> bool:

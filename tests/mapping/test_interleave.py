@@ -56,6 +56,14 @@ def smoothed(A, B, n):
         for j in range(n):
             A[i, j] += B[i, j]
 """
+SEVERAL_CELLS = """
+def several(A, B, n):
+    for i in range(2, n - 1):
+        for j in range(2, n - 1):
+            B[i, j] = (0.125 * A[j, i] + 0.5 * B[i, j - 1] + 0.125 * A[1, j]) / 3.0
+            B[i, j] += A[i, j] + 0.125 * B[i, j - 2] + 0.5 * A[j, i] + B[i, j - 1]
+            B[i, j] += 0.125 * A[j, i] - 0.25 * A[i, j]
+"""
 SUMS = """
 def sums(A, x, n):
     for i in range(n):
@@ -112,9 +120,9 @@ def test_chains_run_side_by_side_along_diagonals() -> None:
 
 def test_chains_inside_a_parallel_loop_run_in_strips() -> None:
     scop, dependences, plan = plan_of(COLUMNS)
-    assert marks(plan).count(VECTOR) == 1  # all statements of an innermost loop share one
+    assert marks(plan).count(VECTOR) == 3
     # Two vector instructions for each operation: one alone would wait for itself.
-    assert marks(plan).count(INTERLEAVE) == 1
+    assert marks(plan).count(INTERLEAVE) == 3
     assert marks(plan).count(POINTS) == 1
     assert len(said(plan)) == 1
     assert pv.check(scop, plan.tree, known=dependences)
@@ -143,7 +151,7 @@ def test_vector_loops_beside_chains_stay_as_they_are() -> None:
     assert pv.check(scop, plan.tree, known=dependences)
 
 
-@pytest.mark.parametrize("text", [PRIVATE, FILTER], ids=["private", "filter"])
+@pytest.mark.parametrize("text", [PRIVATE, FILTER, SEVERAL_CELLS], ids=["private", "filter", "several"])
 @pytest.mark.parametrize("contract", ["reassociate", "strict"])
 def test_results_of_chains_with_temporaries(text: str, contract: str) -> None:
     generator = np.random.default_rng(3)
