@@ -128,13 +128,14 @@ def with_shorter_sums(
 
 
 def _late(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[LateTerms, ...]:
-    """The statements in plain loops, or chains side by side, whose sums are over sooner in another order."""
+    """The statements whose sums are over sooner in another order, in plain loops or vectors of chains; along diagonals
+    there are enough chains that nothing waits."""
     shaped = [marks_above(band) for _, band in bands(tree)]
     kinds = [{name.partition(":")[0] for name in names} for names in shaped]
     others = {
         name
         for (_, band), above in zip(bands(tree), kinds, strict=True)
-        if above & _IN_VECTORS and INTERLEAVE not in above
+        if bool(above & _IN_VECTORS) != (INTERLEAVE in above)
         for name in statements_under(band)
     }
     found = []
