@@ -15,11 +15,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import simplified, written
+from polyviz.codegen.index import simplified
 from polyviz.codegen.loops import Block, For, If, Instance
 from polyviz.codegen.regularity import is_regular
-from polyviz.model.expression import Binary, Call, Name, walk
-from polyviz.model.linear import linear_terms
+from polyviz.model.expression import Binary, Call, Constant, Name, walk
 
 if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
-NEAR = 32
-"""How far a bound may lie from where a strip begins, or from where it ends, to be told for that."""
+WHOLE = 16
+"""What the widths of ``even_strip`` are multiples of: loops with longer steps begin elsewhere in each strip."""
 
 
 class StripPrinter:
@@ -58,7 +57,7 @@ class StripPrinter:
         if loop.parallel not in self.marks or not is_regular(loop, self.scop):
             return loop
         name = self.arrays.added(f"strip{self.count + 1 if self.count else ''}")
-        body = with_width(loop.body, loop.iterator, loop.step, name)
+        body = with_width(loop.body, loop, name)
         if body is None:
             return loop
         self.count += 1
@@ -68,49 +67,61 @@ class StripPrinter:
         return replace(loop, body=body, width=name)
 
 
-def with_width(node: LoopNode, strip: str, step: int, width: str) -> LoopNode | None:
-    """``node``, in which strips begin at ``strip`` and end ``step`` behind it, with ``width`` for ``step``; None where
-    something else is made of them than the bounds of loops.
+def with_width(node: LoopNode, strips: For, width: str) -> LoopNode | None:
+    """``node`` inside the loop ``strips``, with ``width`` for its step; None where something else is made of the strips
+    than loops from where one begins to where it ends, or all of them do.
 
-    >>> from polyviz.model.expression import Constant
-    >>> inner = For("j", Name("b"), Binary("+", Name("b"), Constant(256)), 1, Block(()))
-    >>> with_width(inner, "b", 256, "w").stop == Binary("+", Name("b"), Name("w"))
+    Other loops need not be cut in other places: they may go on behind the last strip, or go through several of them.
+
+    >>> end = Call("min", (Name("n"), Binary("+", Name("b"), Constant(256))))
+    >>> strips = For("b", Constant(0), Name("n"), 256, For("j", Name("b"), end, 1, Block(())))
+    >>> with_width(strips.body, strips, "w").stop == Call("min", (Name("n"), Binary("+", Name("b"), Name("w"))))
+    True
+    >>> with_width(replace(strips.body, stop=Binary("+", Name("b"), Constant(256))), strips, "w") is None
     True
     """
     match node:
         case Block(nodes):
-            children = [with_width(child, strip, step, width) for child in nodes]
+            children = [with_width(child, strips, width) for child in nodes]
             found = tuple(child for child in children if child is not None)
             return replace(node, children=found) if len(found) == len(nodes) else None
         case For():
-            start = _bound(node.start, strip, 0, None)
-            stop = _bound(node.stop, strip, step, width)
-            body = with_width(node.body, strip, step, width)
-            if start is None or stop is None or body is None:
-                return None
-            return replace(node, start=start, stop=stop, body=body)
-        case If(condition, then, None) if not _mentions(condition, strip):
-            inside = with_width(then, strip, step, width)
+            body = with_width(node.body, strips, width)
+            moves = any(_mentions(bound, strips.iterator) for bound in (node.start, node.stop))
+            stop = _stop(node, strips, width) if moves else node.stop
+            return None if body is None or stop is None else replace(node, stop=stop, body=body)
+        case If(condition, then, None) if not _mentions(condition, strips.iterator):
+            inside = with_width(then, strips, width)
             return None if inside is None else replace(node, then=inside)
-        case Instance() if not any(_mentions(argument, strip) for argument in node.arguments):
+        case Instance() if not any(_mentions(argument, strips.iterator) for argument in node.arguments):
             return node
     return None
 
 
-def _bound(bound: Expression, strip: str, from_start: int, width: str | None) -> Expression | None:
-    """``bound``, which lies about ``from_start`` behind the start of the strip, with ``width`` for that; None where it
-    lies somewhere else."""
-    if not _mentions(bound, strip):
+def _stop(loop: For, strips: For, width: str) -> Expression | None:
+    """Where ``loop``, from the start of a strip to its end or that of all strips, stops in one of ``width``."""
+    begin, end = Name(strips.iterator), Binary("+", Name(strips.iterator), Constant(strips.step))
+    starts, stops = _parts(loop.start, "max"), _parts(loop.stop, "min")
+    others = (*(part for part in starts if part != begin), *(part for part in stops if part != end))
+    is_cut = begin in starts and end in stops and strips.stop in stops and WHOLE % loop.step == 0
+    if not is_cut or any(_mentions(part, strips.iterator) for part in others):
+        return None
+    return _replaced(loop.stop, end, Binary("+", begin, Name(width)))
+
+
+def _parts(bound: Expression, function: str) -> tuple[Expression, ...]:
+    """What the least or greatest of is taken for ``bound``, or ``bound`` itself."""
+    if not isinstance(bound, Call) or bound.function != function:
+        return (bound,)
+    return tuple(part for argument in bound.arguments for part in _parts(argument, function))
+
+
+def _replaced(bound: Expression, end: Expression, other: Expression) -> Expression:
+    if bound == end:
+        return other
+    if not isinstance(bound, Call):
         return bound
-    if isinstance(bound, Call) and bound.function in ("min", "max"):
-        parts = [_bound(part, strip, from_start, width) for part in bound.arguments]
-        found = tuple(part for part in parts if part is not None)
-        return replace(bound, arguments=found) if len(found) == len(parts) else None
-    terms = dict(linear_terms(bound) or {})
-    rest = terms.pop("", 0) - from_start
-    if terms != {strip: 1} or abs(rest) > NEAR:
-        return None  # Loops that move with others besides are longer in some strips than in others.
-    return bound if width is None else written({strip: 1, width: 1, "": rest})
+    return replace(bound, arguments=tuple(_replaced(part, end, other) for part in bound.arguments))
 
 
 def _mentions(expression: Expression, name: str) -> bool:

@@ -32,6 +32,14 @@ def shifted(A, B):
             A[i, j] += 0.5 * A[i - 1, j]
             B[i, j + 1] = B[i - 1, j + 1] + A[i, j]
 """
+STEPS = """
+def steps(A, B):
+    for j in range({first}, A.shape[1], {step}):
+        before = 0.0
+        for i in range(A.shape[0]):
+            B[i, j] = 0.5 * A[i, j] + 0.25 * before
+            before = B[i, j]
+"""
 DIAGONALS = """
 def diagonals(A):
     for i in range(1, A.shape[0]):
@@ -53,6 +61,23 @@ def test_results(text: str, threads: int) -> None:
         arrays = [generator.random((9, columns)) for _ in range(2)]
         kernel = agree_at(text, *arrays, target="c", threads=threads)
     assert "even_strip(" in kernel.source
+
+
+@pytest.mark.parametrize("step", [2, 3, 16, 32, 256])
+@pytest.mark.parametrize("first", [0, 5])
+def test_steps(first: int, step: int) -> None:
+    text = STEPS.format(first=first, step=step)
+    for columns in (1, 40, 1031, 3000):
+        arrays = [np.random.default_rng(7).random((5, columns)) for _ in range(2)]
+        agree_at(text, *arrays, target="c", threads=3)
+
+
+def test_no_strip_goes_on_behind_the_last_cell() -> None:
+    text = FILTER.replace("A.shape[1]", "512")
+    arrays = [np.random.default_rng(7).random((5, 512)) for _ in range(2)]
+    # Cut where nothing else says that the array ends, strips of another width would go on behind it.
+    kernel = agree_at(text, *arrays, target="c", threads=3)
+    assert "j_tile + 256" in kernel.source
 
 
 def test_strips_of_which_some_have_more_to_do_stay_narrow() -> None:
