@@ -39,7 +39,7 @@ def test_a_loop_that_looks_up_a_table_is_written_out() -> None:
 
 def test_a_tuple_around_the_program_is_a_table_and_a_list_is_none() -> None:
     assert statements("STEPS", STEPS=(0, 2, 3)) == ["1", "1", "1"]
-    with pytest.raises(ExtractionError, match="A loop over `STEPS` is not supported"):
+    with pytest.raises(ExtractionError, match="`STEPS` is a list, which a loop nest cannot work with"):
         statements("STEPS", STEPS=[0, 2, 3])
 
 
