@@ -94,7 +94,7 @@ def test_position_without_a_name_is_not_left_behind() -> None:
 )
 def test_what_is_no_loop_over_elements_is_refused(loop: str) -> None:
     names = {"A": np.ones(3), "K": np.ones(3, int), "names": ["x"], "n": 2, "i": 1, "np": np}
-    with pytest.raises(UnsupportedSyntaxError, match="is not supported|a loop nest cannot work with"):
+    with pytest.raises(UnsupportedSyntaxError, match=r"is not supported|a loop nest cannot work with"):
         extract(f"import itertools\n{loop}", namespace=names)
 
 
