@@ -18,6 +18,7 @@ from polyviz.model.isl_limits import solved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.analysis.carried import Constraint
     from polyviz.model.dependences import Dependence, Dependences
     from polyviz.model.scop import Access, Scop, Statement
 
@@ -40,7 +41,7 @@ def waits_of(scop: Scop, dependences: Dependences, statement: Statement) -> tupl
     [('y[i - 1]', 1), ('y[i - 2]', 2)]
     """
     flows = [found for found in dependences.relations if found.kind == "flow"]
-    if not statement.iterators or statement.name not in _reached(statement.name, flows):
+    if not statement.iterators or statement.name not in reached(statement.name, flows):
         return ()
     near = [found for found in flows if _share_loops(scop, found, statement)]
     lengths = {id(found): _iterations(found.relation) for found in near}
@@ -56,8 +57,8 @@ def waits_of(scop: Scop, dependences: Dependences, statement: Statement) -> tupl
     return tuple(result)
 
 
-def _reached(start: str, flows: Sequence[Dependence]) -> set[str]:
-    """The statements that values of ``start`` reach, by way of others perhaps."""
+def reached(start: str, flows: Sequence[Dependence | Constraint]) -> set[str]:
+    """The statements that values of ``start`` reach, by way of others perhaps; itself only where they come back."""
     found: set[str] = set()
     frontier = [start]
     while frontier:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.carried import undecided, visits
+from polyviz.analysis.recurrences import reached
 from polyviz.mapping.innermost import distribute_innermost, mark_last
 from polyviz.mapping.storage import grows
 from polyviz.model.expression import Assign, Branch, Call, Conditional, Element, Expression, children
@@ -181,7 +182,7 @@ def _is_chain(visit: BandVisit) -> bool:
     """Whether an iteration of the last member needs a value that one of the last few iterations computed, and the next
     iterations need what is computed from it: what is used once, behind the last iteration, makes no chain."""
     left = [one for one in reduce(undecided, visit.rows[:-1], visit.constraints) if _is_flow(one)]
-    return any(_is_near(one, visit) and one.source in _reached(one.sink, left) for one in left)
+    return any(_is_near(one, visit) and one.source in {one.sink, *reached(one.sink, left)} for one in left)
 
 
 def _is_flow(constraint: Constraint) -> bool:
@@ -192,17 +193,6 @@ def _is_flow(constraint: Constraint) -> bool:
 def _is_near(constraint: Constraint, visit: BandVisit) -> bool:
     longest = _longest_distance(constraint, visit.rows[-1])
     return longest is not None and 0 < longest <= _LONGEST
-
-
-def _reached(start: str, flows: Sequence[Constraint]) -> set[str]:
-    """The statements that use, by way of others perhaps, what the statement ``start`` computes; itself among them."""
-    found, frontier = {start}, [start]
-    while frontier:
-        name = frontier.pop()
-        new = {one.sink for one in flows if one.source == name} - found
-        found |= new
-        frontier += new
-    return found
 
 
 def _longest_distance(constraint: Constraint, rows: Rows) -> int | None:
