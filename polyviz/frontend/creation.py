@@ -182,13 +182,16 @@ class CreationReader:
             return None, self._expressions.shape_of(node.value).name
         text = node.value if isinstance(node, ast.Constant) else self._dtype_name(node)
         try:
-            return np.dtype(str(text)).name, None
-        except TypeError:
-            raise self._program.source.error(
-                node,
-                f"`{ast.unparse(node)}` is no element type.",
-                hint="Use `np.float64`, `np.float32`, `np.int64` …",
-            ) from None
+            found = np.dtype(str(text))
+        except (TypeError, ValueError, SyntaxError):  # what NumPy says of a text depends on its commas
+            found = None
+        if found is not None and found.kind in "biufc":
+            return found.name, None
+        raise self._program.source.error(
+            node,
+            f"`{ast.unparse(node)}` is no element type.",
+            hint="Use `np.float64`, `np.float32`, `np.int64` …",
+        )
 
     def _dtype_name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Name) and node.id in _BUILTIN_DTYPES and not self._program.is_local(node.id):

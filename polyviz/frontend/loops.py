@@ -175,7 +175,8 @@ def _range_arguments(program: Program, expressions: ExpressionReader, node: ast.
 
 def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.expr) -> Exception:
     source = program.source
-    for part in (iterable, *getattr(iterable, "args", ())):
+    arguments = iterable.args if isinstance(iterable, ast.Call) else []
+    for part in (iterable, *arguments):
         if isinstance(part, ast.Name) and isinstance(program.globals.value(part.id), list | tuple):
             program.read(part)  # raises: a list of the surroundings
     if isinstance(iterable, ast.Name) and program.array(iterable.id) is not None:

@@ -31,6 +31,7 @@ from polyviz.frontend.regions import (
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
+from polyviz.model.expression import Constant, Expression
 from polyviz.model.scop import Creation
 
 if TYPE_CHECKING:
@@ -283,13 +284,14 @@ class SliceReader:
     def _temporary(self, region: Region, target: ast.expr) -> str:
         """A local array for the values, with the extents of the axes of the whole array."""
         program, array = self._program, region.array
-        walked = [axis for axis, part in enumerate(region.parts) if isinstance(part, Axis)]
-        extents = [program.extent(array, axis) for axis in walked]
+        extents: list[Expression | None] = [
+            Constant(1) if axis.is_new else program.extent(array, region.dimension(axis)) for axis in region.axes
+        ]
         name = program.parameters.fresh(f"{array.name}_values")
         span = program.source.span(target)
         is_rebound = _is_rebound(target)
         creation = Creation("empty", None, None if is_rebound else array.name, None, span, of_values=is_rebound)
-        program.arrays[name] = ArrayDraft(name, len(walked), "local", list(extents), creation, span)
+        program.arrays[name] = ArrayDraft(name, len(extents), "local", extents, creation, span)
         program.environment.bind(name, None)
         return name
 

@@ -173,7 +173,9 @@ class _Writer(ast.NodeTransformer):
         whole = [end for end in ends if type(end) is int]
         if len(whole) != len(ends) or not 1 <= len(ends) <= 3 or (len(ends) == 3 and not ends[2]):
             return None
-        return range(*whole) if range(*whole) and self._matters(node) else None
+        values = range(*whole)
+        # The slice asks before `len` would: there are ranges longer than a length can say.
+        return values if 0 < len(values[: MOST + 1]) <= MOST and self._matters(node) else None
 
     def _table(self, node: ast.expr) -> Table | None:
         value = self._looked_up(node) if isinstance(node, ast.Name | ast.Subscript) else literal_table(node)

@@ -99,6 +99,13 @@ def test_a_view_keeps_its_type(function, dtype: str) -> None:
     same_compiled(function, given, "c", "strict")
 
 
+@pytest.mark.parametrize(
+    "line", ["A[None] = A[::-1] + B[:]", "A[None, 1:] = A[:-1] + B[1:]", "A[:, None] = A[::-1, None] * B[:, None]"]
+)
+def test_parts_with_new_axes_are_stored_after_all_is_read(line: str) -> None:
+    agree(f"def f(A, B):\n {line}", A=np.arange(5.0), B=np.array([3.0, 1.0, 4.0, 1.0, 5.0]))
+
+
 def test_a_product_says_nothing_of_its_factors_alone() -> None:
     with pytest.raises(ExtractionError, match="Say how many dimensions both have"):
         extract("def f(A, B):\n return A @ B")
