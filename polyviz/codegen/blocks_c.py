@@ -179,6 +179,18 @@ class BlockPrinter:
         lengths = block.tile.product
         return [f"{self.printer.expression(box_size(lengths))} > {SMALLEST_PACKED_PRODUCT}"] if lengths else []
 
+    def below(self, node: LoopNode, *, outside_parallel: bool) -> list[str]:
+        """The marks of the blocks below ``node``; those in parallel loops only where asked."""
+        divided = [other for other in descendants(node) if outside_parallel and self.is_divided(other)]
+        inside = {instance.statement for other in divided for instance in instances(other)}
+        found = dict.fromkeys(instance.statement for instance in instances(node))
+        return [name for name in found if name in self.blocks and name not in inside]
+
+    def is_divided(self, node: LoopNode) -> bool:
+        """Whether several threads run what is in ``node``."""
+        shared = isinstance(node, For) and bool(node.parallel or node.pipeline)
+        return shared or (isinstance(node, Block) and self.team(node) is not None)
+
     def team(self, node: LoopNode) -> str | None:
         """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it.
 
@@ -242,6 +254,14 @@ class BlockPrinter:
         if not isinstance(body, Instance) or body.statement not in self.blocks or body.statement in self.packed:
             return None
         return body if loops <= self.blocks[body.statement].tile.inner else None
+
+    def pack_repeated(self, node: For, indent: int, *, team: bool) -> str:
+        """The mark of the block that the loop repeats, if what its iterations share is packed now, before the loop."""
+        block = None if node.parallel and not team else self.repeated(node)
+        if block is None:
+            return ""
+        done = self.pack_before(node, block.statement, block.arguments, indent, team=team)
+        return block.statement if done else ""
 
     def pack_before(
         self, loop: For, mark: str, arguments: Sequence[Expression], indent: int, *, team: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
@@ -66,6 +66,17 @@ def planned_body(scop: Scop, plan: Plan, statement: Statement) -> tuple[Instruct
         return statement.body
     body = tuple(_instruction(place(instruction)) for instruction in statement.body)
     return body + _final_values(scop, plan, statement, place)
+
+
+@lru_cache(maxsize=64)
+def apart(plan: Plan, tree: isl.Schedule) -> Plan:
+    """What computes final values before or behind the loops of ``plan`` in the order of ``tree``, as a plan."""
+    nothing: dict[str, Any] = dict.fromkeys(_OF_LOOPS, ())
+    return replace(plan, tree=tree, **nothing)
+
+
+_OF_LOOPS = ("locals", "expansions", "final_values", "full_tiles", "register_tiles")
+"""What a plan says of loops, and of temporaries with copies."""
 
 
 def private_copies(scop: Scop, plan: Plan, statement: Statement) -> Callable[[Node], Node]:

@@ -9,7 +9,7 @@ from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import placed_body, private_name, work_of
+from polyviz.codegen.bodies import apart, placed_body, private_name, work_of
 from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.conditional_cells_c import CellPrinter
@@ -20,7 +20,7 @@ from polyviz.codegen.held_tiles_c import HeldTilePrinter
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.parted_c import PartPrinter
@@ -45,6 +45,8 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import islpy as isl
 
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
@@ -123,7 +125,9 @@ class _CProgram:
         self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
 
     def program(self) -> Program:
+        self._apart(self.plan.ahead)
         self._top(lower(self.scop, self.plan, self.arrays.taken, frozenset(self.blocks.blocks)))
+        self._apart(self.plan.behind)
         prologue = self._prologue()
         self._epilogue()
         arguments = self.arrays.arguments()
@@ -153,23 +157,22 @@ class _CProgram:
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""
-        self.blocks.allocate(marks := self._blocks_in(node, outside_parallel=True), 1)
+        self.blocks.allocate(marks := self.blocks.below(node, outside_parallel=True), 1)
         self.blocks.allocate_lasting(node, 1)
         self.lifted.write_or(self.bodies, 1, lambda indent: self._node(node, indent))
         self.blocks.release(marks, 1)
         self.blocks.release(self.blocks.lasting, 1, shared=True)
 
-    def _blocks_in(self, node: LoopNode, *, outside_parallel: bool) -> list[str]:
-        """The marks of the blocks below ``node``; those in parallel loops only where asked."""
-        divided = [other for other in descendants(node) if outside_parallel and self._is_divided(other)]
-        inside = {instance.statement for other in divided for instance in instances(other)}
-        found = dict.fromkeys(instance.statement for instance in instances(node))
-        return [name for name in found if name in self.blocks.blocks and name not in inside]
-
-    def _is_divided(self, node: LoopNode) -> bool:
-        """Whether several threads run what is in ``node``."""
-        shared = isinstance(node, For) and bool(node.parallel or node.pipeline)
-        return shared or (isinstance(node, Block) and self.blocks.team(node) is not None)
+    def _apart(self, tree: isl.Schedule | None) -> None:
+        """What computes the final values of temporaries, with no copies of them, by itself."""
+        if tree is None:
+            return
+        self.text.add(1, "/* The last iteration once more: what it leaves in its temporaries stays visible. */")
+        plan = apart(self.plan, tree)
+        bodies, self.in_lanes = self.bodies, True
+        self.bodies = planned_bodies(self.scop, plan, self.printer.environment, self.floating_point)
+        self._node(lower(self.scop, plan, self.arrays.taken), 1)
+        self.bodies, self.in_lanes = bodies, False
 
     @property
     def symbol(self) -> str:
@@ -247,7 +250,7 @@ class _CProgram:
             self._plain_loop(node, indent, "#pragma omp for schedule(dynamic)")
             return
         node = self.strips.sized(node, indent)
-        marks = self._blocks_in(node, outside_parallel=False) if self._is_divided(node) else []
+        marks = self.blocks.below(node, outside_parallel=False) if self.blocks.is_divided(node) else []
         if self.pipelines.is_row_loop(node):
             self.pipelines.write_rows(node, self.bodies, marks, indent, self._if_it_pays(node.pipeline))
             return
@@ -361,7 +364,7 @@ class _CProgram:
         name, stop = node.iterator, self.printer.bound(node.stop)
         advance = "++" if node.step == 1 else f" += {node.width or node.step}"
         header = f"int64_t {name} = {self.printer.expression(node.start)}; {name} < {stop}; {name}{advance}"
-        packed = self._pack_before(node, indent)
+        packed = self.blocks.pack_repeated(node, indent, team=self.sharing)
         if pragma:
             self.text.add(indent, pragma)
         self.text.add(indent, f"for ({header}) {{")
@@ -371,14 +374,6 @@ class _CProgram:
             self._node(node.body, indent + 1)
         self.text.add(indent, "}")
         self.blocks.packed.discard(packed)
-
-    def _pack_before(self, node: For, indent: int) -> str:
-        """The mark of the block that the loop repeats, if what its iterations share is packed now, before the loop."""
-        block = None if node.parallel and not self.sharing else self.blocks.repeated(node)
-        if block is None:
-            return ""
-        done = self.blocks.pack_before(node, block.statement, block.arguments, indent, team=self.sharing)
-        return block.statement if done else ""
 
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""

@@ -21,7 +21,7 @@ from polyviz.codegen.loops_python import range_text, words
 from polyviz.codegen.numba_cuda_kernel import NumbaCudaKernel
 from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.preamble_cuda import CUDA_RESERVED
-from polyviz.codegen.python import PYTHON_RESERVED
+from polyviz.codegen.reserved_python import PYTHON_RESERVED
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import Environment
 from polyviz.errors import CodegenError

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from keyword import kwlist
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.array_sums_numba import NumbaArraySums, copies_allowed
 from polyviz.codegen.blocks_numba import NumbaBlocks
-from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
+from polyviz.codegen.bodies import (
+    apart,
+    bound_expression,
+    inner_iterators,
+    placed_body,
+    planned_body,
+    private_name,
+)
 from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
 from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import read_first, unsure_results
@@ -25,6 +31,7 @@ from polyviz.codegen.loops_python import BothEnds, parallel_lines, range_text
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.regularity import is_slanted
+from polyviz.codegen.reserved_python import PYTHON_RESERVED
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder, imports_of
 from polyviz.codegen.typing import Environment, assignments
@@ -34,6 +41,8 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import islpy as isl
 
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
@@ -46,26 +55,6 @@ _SERIAL_NOTES = {
     "a parallel loop",
 }
 INITIAL = {"bool": "False", "int64": "0", "float64": "0.0", "complex128": "0j"}
-PYTHON_RESERVED = frozenset(kwlist) | {
-    *(
-        "np",
-        "math",
-        "numba",
-        "range",
-        "min",
-        "max",
-        "abs",
-        "int",
-        "float",
-        "bool",
-        "complex",
-        "round",
-        "pow",
-        "len",
-    ),
-    *PYTHON_HELPERS,
-}
-"""Keywords, and the names of modules and functions that generated text calls."""
 
 
 def print_python(
@@ -140,7 +129,9 @@ class _PythonProgram:
         self.blocks.find_own(loops, self._runs_in_parallel)
         self.blocks.allocate(self.text, 1)
         functions = self._functions()
+        self._apart(self.plan.ahead)
         self._node(loops, 1)
+        self._apart(self.plan.behind)
         self._return()
         start = self._head(f"{functions.text()}{self._signature()}{self.text.text()}")
         head = f"{start}{functions.text()}{self._signature()}"
@@ -160,6 +151,17 @@ class _PythonProgram:
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             notes=(*self._serial_notes(), *self.blocks.notes),
         )
+
+    def _apart(self, tree: isl.Schedule | None) -> None:
+        """What computes the final values of temporaries, with no copies of them, by itself."""
+        if tree is None:
+            return
+        plan = apart(self.plan, tree)
+        self.text.add(1, "# The last iteration once more: what it leaves in its temporaries stays visible.")
+        own = {one.name: planned_body(self.scop, plan, one) for one in self.scop.statements}
+        bodies, self.bodies, self.inside_parallel = self.bodies, own, True
+        self._node(lower(self.scop, plan, self.identifiers.taken), 1)
+        self.bodies, self.inside_parallel = bodies, False
 
     def _assigned_in_parallel(self, loops: LoopNode) -> set[str]:
         """The scalars without private copies that statements inside parallel loops assign."""

@@ -15,6 +15,7 @@ from polyviz.errors import OptionError
 from polyviz.mapping.as_scheduled import as_scheduled
 from polyviz.mapping.band_choice import plan_band
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
+from polyviz.mapping.chain_strips import apply_strips
 from polyviz.mapping.for_c import (
     LoopForms,
     left_to_the_compiler,
@@ -32,16 +33,11 @@ from polyviz.mapping.innermost import (
     mark_loop,
     mark_vector,
 )
-from polyviz.mapping.interleave import (
-    CHAINS,
-    cut_into_strips,
-    interleave_diagonals,
-    interleave_strips,
-    with_diagonals,
-)
+from polyviz.mapping.interleave import interleave_diagonals, with_diagonals
 from polyviz.mapping.locality import band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
+from polyviz.mapping.once_more import OnceMore, compute_once_more
 from polyviz.mapping.outer_vectors import choose_outer_vectors
 from polyviz.mapping.registers import (
     Registers,
@@ -104,6 +100,7 @@ def make_plan(
     factor: bool = True,
     reciprocal: bool = True,
     late: bool = True,
+    once_more: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -124,11 +121,14 @@ def make_plan(
     ``select`` that vector loops choose instead of branching, ``versions`` that subscripts are tested at the ends of
     loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
     ``reciprocal`` that quotients by numbers become products there, ``late`` that terms which wait for an iteration
-    before come last there (all in ``c`` only). The rest is for loops that wait for memory (``MemoryRules``).
+    before come last there (all in ``c`` only), ``once_more`` that final values of temporaries are computed apart. The
+    rest is for loops that wait for memory (``MemoryRules``).
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
+    again = compute_once_more(scop, dependences) if once_more and target in COMPILED else OnceMore(dependences)
+    dependences = again.dependences
     usable = register_tile and target in COMPILED and processor is not None and processor.vector_registers
     packs = (pack, pack and target == "c")
     registers = Registers(processor, *packs) if usable and processor is not None else None
@@ -156,6 +156,8 @@ def make_plan(
         locals=storage.locals,
         expansions=storage.expansions,
         final_values=storage.final_values,
+        ahead=again.ahead,
+        behind=again.behind,
         full_tiles=mapped.full_tiles,
         work=mapped.work,
         register_tiles=shaped(mapped.register_tiles, register_tile),
@@ -165,7 +167,7 @@ def make_plan(
         vectors=vectors,
         even_strips=marks_of_shares(storage.tree, mapped.decisions) if target == "c" else (),
         two_versions=versions and target == "c",
-        decisions=(*mapped.decisions, *storage.decisions),
+        decisions=(*mapped.decisions, *storage.decisions, *again.decisions),
     )
     plan = rules.placed(scop, plan, processor)
     if contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
@@ -297,7 +299,7 @@ def _apply(
     """``mapped`` with one band changed; ``number`` is its place among the bands."""
     tree = mapped.tree
     if plan.strips:
-        return _apply_strips(scop, mapped, plan, number)
+        return apply_strips(scop, mapped, plan, number)
     tree, points = _points_in_order(tree, plan)
     if plan.concurrent:
         plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
@@ -366,23 +368,6 @@ def _full_tiles(
     if plan.rows:
         tree = split_band(tree, points, len(plan.order) - 1)
     return find_full_tiles(scop, tree, points, steps)
-
-
-def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Mapped:
-    """``mapped`` with the innermost loop of one band in strips that run inside the loops below."""
-    tree, _ = permute_members(mapped.tree, plan.path, plan.order)
-    tree, strips = cut_into_strips(tree, plan.path)
-    points, mark = (*strips, 0), f"{POINTS}:{number}"
-    full = find_full_tiles(scop, tree, points, (CHAINS,))
-    tree = interleave_strips(scop, tree, points)
-    if full is not None:
-        tree = insert_mark(tree, points, mark)
-        mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
-    if plan.parallel is not None:
-        last = plan.parallel == len(plan.order) - 1
-        place, member = (strips, 0) if last else (plan.path, plan.parallel)
-        tree = mark_loop(tree, place, member, mark_of(plan, number))
-    return replace(mapped, tree=tree)
 
 
 def _innermost(

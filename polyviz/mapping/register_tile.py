@@ -232,8 +232,8 @@ def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties)
 
 def require_simple(scop: Scop, dependences: Dependences, statement: Statement) -> None:
     """Refuse a statement that does more than update one cell that is known exactly."""
-    kept = [name for name in copies_of(dependences) if scop.array(name).live_out]
-    if any(access.array in kept for access in statement.accesses):
+    handed_over = {found.array for found in dependences.privatizations if found.last is not None}
+    if any(access.array in handed_over for access in statement.accesses):
         raise RefusedError("it computes the last value of a temporary")
     if not statement.exact:
         raise RefusedError("some accesses are not known exactly")

@@ -53,7 +53,7 @@ def place_temporaries(
     expansions: list[Expansion] = []
     decisions: list[Decision] = []
     for privatization in dependences.privatizations:
-        copies = _copies(scop, privatization)
+        copies = copies_of_scalar(scop, privatization)
         path = _home(tree, copies)
         if path is not None:
             tree = _insert_local(tree, path, privatization.array)
@@ -65,7 +65,7 @@ def place_temporaries(
             path, position, window = found
             tree = _insert_local(tree, path, privatization.array)
             outer = replace(privatization, depth=position + 1)
-            expansions.append(_expansion(scop, outer, _copies(scop, outer), position, window))
+            expansions.append(_expansion(scop, outer, copies_of_scalar(scop, outer), position, window))
             decisions.append(_window_decision(privatization, copies, window))
         else:
             shared = _shared_loops(tree, copies, privatization.depth)
@@ -79,13 +79,13 @@ def place_temporaries(
 
 def is_local(scop: Scop, privatization: Privatization, tree: isl.Schedule) -> bool:
     """Whether a variable declared inside the loops of ``tree`` can hold the temporary."""
-    return _home(tree, _copies(scop, privatization)) is not None
+    return _home(tree, copies_of_scalar(scop, privatization)) is not None
 
 
 def grows(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: isl.Schedule) -> bool:
     """Whether a variable of the iterations of ``tree`` would be an array for all of a call in ``changed``."""
     for found in dependences.privatizations:
-        copies = _copies(scop, found)
+        copies = copies_of_scalar(scop, found)
         if _home(tree, copies) is None or _home(changed, copies) is not None:
             continue
         if _window_home(changed, copies, found.depth) is None:
@@ -101,7 +101,7 @@ def scatters(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: 
 
 def expand_temporaries(scop: Scop, dependences: Dependences) -> Storage:
     """Every privatized scalar as an array: kernels share nothing but memory, and any thread may need any copy."""
-    copies = {found.array: _copies(scop, found) for found in dependences.privatizations}
+    copies = {found.array: copies_of_scalar(scop, found) for found in dependences.privatizations}
     return Storage(
         scop.schedule,
         (),
@@ -119,8 +119,8 @@ def _accessing(scop: Scop, array: str) -> list[Statement]:
     ]
 
 
-def _copies(scop: Scop, privatization: Privatization) -> isl.UnionMap:
-    """Instances that touch the scalar, each mapped to the copy it uses: its outermost ``depth`` iterators."""
+def copies_of_scalar(scop: Scop, privatization: Privatization) -> isl.UnionMap:
+    """The instances that touch the scalar, each mapped to the copy it uses: its outermost ``depth`` iterators."""
     result = isl.UnionMap.empty(scop.context.get_space())
     for statement in _accessing(scop, privatization.array):
         result = result.union(isl.UnionMap.from_map(_copy_of(statement, privatization.depth)))

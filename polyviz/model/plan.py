@@ -279,8 +279,10 @@ class Plan:
 
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
-    that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each parallel loop has
-    to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which tiles only;
+    that stays visible; ``ahead`` and ``behind`` are the orders of instances that compute such values instead, with no
+    copies, before and behind all loops (None: there are none); ``full_tiles`` says which tiles have constant trip
+    counts; ``work`` how much each parallel loop has to do; ``register_tiles`` which nests may run by register tiles,
+    ``block_tiles`` in which tiles only;
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
     registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
     time run together; ``in_cache`` is the plan for arrays that the first-level cache holds, of which the program uses
@@ -302,6 +304,8 @@ class Plan:
     locals: tuple[str, ...] = ()
     expansions: tuple[Expansion, ...] = ()
     final_values: tuple[FinalValue, ...] = ()
+    ahead: isl.Schedule | None = None
+    behind: isl.Schedule | None = None
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
     register_tiles: tuple[RegisterTile, ...] = ()
