@@ -6,8 +6,9 @@
         const vector_float64 A_new0 = 0.5 * (B_kept2 + B_new0);  // the next one, a row behind it
     }
 
-The second sweep finds what the first one computed in registers. It leaves out the rows at both ends, whose neighbours
-are the ends of other stretches: these are passed on when the first sweep is through, and then its last rows follow.
+The second sweep finds what the first one computed in registers; where nobody else reads that, only the last iteration
+stores it, and the others its ends. It leaves out the rows at both ends, whose neighbours are the ends of other
+stretches: these are passed on when the first sweep is through, and then its last rows follow.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.index import written
+from polyviz.codegen.lifted import moved
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.row_blocks import VECTOR_DTYPES, is_vector, written_out
 from polyviz.model.expression import Element, Expression, Name, rebuild
@@ -105,6 +107,7 @@ class LiftedVectors:
         loops = [nest.loop, *(sweep.loop for sweep in nest.sweeps)]
         bounds = [bound for loop in loops for bound in (loop.start, loop.stop)]
         self.local = LocalNames(arrays, (*bounds, *(sweep.assign for sweep in nest.sweeps)))
+        self.nest = nest
         self.arrays, self.printer, self.text, self.vectors = arrays, printer, text, vectors
         self.copies, self.dtype, self.names = copies, dtype, names
         self.lanes = vectors.lanes(dtype)
@@ -119,7 +122,7 @@ class LiftedVectors:
 
     def pass_of(self, pair: Pair, indent: int) -> None:
         """The first sweep over all rows, and behind it the later one but for the rows at the ends."""
-        row, target = self.names["row"], pair.first.target
+        row, rows, target = self.names["row"], self.names["rows"], pair.first.target
         self._line(indent, "{")
         self._line(indent + 1, f"const int64_t {row} = 0;")
         self._step(pair.first, range(STEP), {}, indent + 1)
@@ -129,14 +132,37 @@ class LiftedVectors:
         for place, name in kept.items():
             cell = self._cell(target, written({"": self.lanes * (STEP + place)}))
             self._line(indent + 1, f"{self.kind} {name} = {cell};")
-        self._line(indent + 1, f"{self._header(str(STEP), STEP)} {{")
-        new = self._step(pair.first, range(STEP), {}, indent + 2)
-        held = {(target, place): name for place, name in (*kept.items(), *enumerate(new))}
-        self._step(pair.later, range(-pair.lag, STEP - pair.lag), held, indent + 2)
-        for place, name in kept.items():
-            self._line(indent + 2, f"{name} = {new[STEP + place]};")
+        if self._passes_by(pair):
+            stored, loop = self.local.of(f"{target}_stored"), self.nest.loop
+            further = self.printer.expression(moved(Name(loop.iterator), loop.step))
+            more = f"{further} < {self.printer.bound(loop.stop)}"
+            self._line(indent + 1, f"int64_t {row} = {STEP};")
+            comment = f"  // all rows of {target} in the last iteration: only registers are read, else"
+            self._line(indent + 1, f"const int64_t {stored} = {more} ? {rows} - {STEP} : {STEP};{comment}")
+            self._line(indent + 1, f"for (; {row} < {stored}; {row} += {STEP}) {{")
+            self._both(pair, kept, indent + 2, stored=False)
+            self._line(indent + 1, "}")
+            self._line(indent + 1, f"for (; {row} < {rows}; {row} += {STEP}) {{")
+        else:
+            self._line(indent + 1, f"{self._header(str(STEP), STEP)} {{")
+        self._both(pair, kept, indent + 2, stored=True)
         self._line(indent + 1, "}")
         self._line(indent, "}")
+
+    def _passes_by(self, pair: Pair) -> bool:
+        """Whether only the later sweep reads what the first one computes. But for the rows at the ends it finds that in
+        registers, and the next iteration computes all of it anew."""
+        others = [sweep for sweep in self.nest.sweeps if sweep is not pair.later]
+        return not any(sweep.distances(pair.first.target) for sweep in others)
+
+    def _both(self, pair: Pair, kept: Mapping[int, str], indent: int, *, stored: bool) -> None:
+        """One step of both sweeps; what the first one computes is ``stored`` where that is asked for."""
+        target = pair.first.target
+        new = self._step(pair.first, range(STEP), {}, indent, stored=stored)
+        held = {(target, place): name for place, name in (*kept.items(), *enumerate(new))}
+        self._step(pair.later, range(-pair.lag, STEP - pair.lag), held, indent)
+        for place, name in kept.items():
+            self._line(indent, f"{name} = {new[STEP + place]};")
 
     def left_out(self, pair: Pair, indent: int) -> None:
         """The rows of the later sweep that its pass leaves out."""
@@ -146,19 +172,27 @@ class LiftedVectors:
             self._step(pair.later, range(1), {}, indent + 1)
             self._line(indent, "}")
 
-    def _step(self, sweep: Sweep, places: range, held: Mapping[tuple[str, int], str], indent: int) -> list[str]:
-        """The rows of ``sweep`` at ``places`` of one step, all computed and then stored; their registers."""
+    def _step(
+        self,
+        sweep: Sweep,
+        places: range,
+        held: Mapping[tuple[str, int], str],
+        indent: int,
+        *,
+        stored: bool = True,
+    ) -> list[str]:
+        """The rows of ``sweep`` at ``places`` of one step, all computed and then ``stored``; their registers."""
         self.arrays.enter(sweep.statement)
         loaded: Held = dict(held)
         value, found = written_out(sweep.assign).value, []
         comment = f"  // line {sweep.statement.span.line}: {sweep.statement.headline}"
         for place in places:
-            moved = self._in_registers(value, sweep, place, loaded, indent)
+            placed = self._in_registers(value, sweep, place, loaded, indent)
             name = self.local.of(f"{sweep.target}_new{place - places.start}")
-            text = f"const {self.kind} {name} = {self._inner(loaded).expression(moved)};"
+            text = f"const {self.kind} {name} = {self._inner(loaded).expression(placed)};"
             self.text.add(indent, text + comment, sweep.statement)
             found.append(name)
-        for place, name in zip(places, found, strict=True):
+        for place, name in zip(places, found, strict=True) if stored else ():
             self.text.add(indent, f"{self._cell(sweep.target, self._place(place))} = {name};", sweep.statement)
         return found
 

@@ -87,6 +87,17 @@ def test_the_second_of_two_sweeps_finds_the_first_in_registers(text: str, kept: 
     assert any("B_kept" in line for line in later) == bool(kept)
 
 
+@pytest.mark.parametrize(("text", "computed"), [(LINE, 3), (BEHIND, 3), (THREE, 2)])
+def test_what_only_the_next_sweep_reads_is_stored_at_the_ends_and_in_the_last_iteration(
+    text: str, computed: int
+) -> None:
+    """One of three loops computes it and stores nothing; a third sweep of the last text reads it, too."""
+    source = shared_kernel(text, "c", contract="strict", tuned=False).source
+    lines = [line.strip() for line in source.partition("free(lifted);")[0].splitlines()]
+    assert sum(line.startswith("const vector_float64 B_new0 = ") for line in lines) == computed
+    assert sum(line.endswith("] = B_new0;") for line in lines) == 2
+
+
 def test_longer_lines_and_few_steps_run_in_tiles() -> None:
     """The program has both, and chooses by the sizes of the call: a row takes the lanes of both arrays."""
     source = shared_kernel(LINE, "c", contract="strict", tuned=False).source
