@@ -167,7 +167,7 @@ def make_plan(
         two_versions=versions and target == "c",
         decisions=(*mapped.decisions, *storage.decisions),
     )
-    plan = rules.placed(scop, plan, processor)
+    plan = rules.placed(scop, dependences, plan, processor)
     if contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
         plan = with_shorter_sums(scop, dependences, plan, factor=factor, reciprocal=reciprocal, late=late)
     if lift and tile is None:

@@ -53,14 +53,15 @@ def find_liftings(scop: Scop, tree: isl.Schedule) -> tuple[tuple[Lifting, ...], 
 def _sweeps(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
     """The vector loops, one statement in each, that are all of ``node``; none where there is something else."""
     if kind_of(node) != "sequence":
-        alone = _sweep(node)
+        alone = vector_loop(node)
         return [] if alone is None else [alone]
-    parts = [_sweep(node.child(place).child(0)) for place in range(node.n_children())]
+    parts = [vector_loop(node.child(place).child(0)) for place in range(node.n_children())]
     loops = [part for part in parts if part is not None]
     return loops if len(loops) == len(parts) else []
 
 
-def _sweep(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+def vector_loop(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+    """The band of the vector loop over one statement that is all of ``node``; None where it is something else."""
     if kind_of(node) != "mark" or node.mark_get_id().get_name() != VECTOR:
         return None
     band = node.child(0)
