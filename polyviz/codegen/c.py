@@ -111,7 +111,7 @@ class _CProgram:
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         swept = (self.scop, self.plan, self.row_blocks.types)
-        self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors)
+        self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors, self.floating_point)
         self.held = HeldTilePrinter(*swept, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
         self.time = TimeStepPrinter(*swept, *shown, self._plain_loop, self.vectors)

@@ -5,7 +5,8 @@ and each number is loaded as often as it has neighbours. With the row cut into a
 and the first cells of all stretches side by side, then the second ones, a neighbour is a whole vector further on: every
 load is aligned, and compilers keep what the next step reads again. Only the ends of the stretches are passed on between
 sweeps (T. Henretty et al., "Data Layout Transformation for Stencil Computations on Short-Vector SIMD Architectures",
-Compiler Construction 2011, section 3). No operation changes, so results stay what they were, bit by bit.
+Compiler Construction 2011, section 3). No operation changes, so results stay what they were, bit by bit; but where
+sums may be added up in another order, rows in vectors share parts of them.
 """
 
 from __future__ import annotations
