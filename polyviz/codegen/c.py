@@ -22,6 +22,7 @@ from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
+from polyviz.codegen.mirrored_c import MirrorPrinter
 from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.parted_c import PartPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
@@ -112,7 +113,7 @@ class _CProgram:
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         swept = (self.scop, self.plan, self.row_blocks.types)
-        self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors)
+        self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors, self.floating_point)
         self.held = HeldTilePrinter(*swept, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
         self.time = TimeStepPrinter(*swept, *shown, self._plain_loop, self.vectors)
@@ -120,6 +121,7 @@ class _CProgram:
         self.panels = PanelPrinter(*typed, self.floating_point, self.folds, self.vectors)
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
+        self.mirrors = MirrorPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
         added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
         self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
@@ -152,7 +154,7 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=tuple(note for printer in (*printers, self.pipelines) for note in printer.notes),
+            notes=tuple(note for printer in (*printers, self.pipelines, self.mirrors) for note in printer.notes),
         )
 
     def _top(self, node: LoopNode) -> None:
@@ -197,11 +199,9 @@ class _CProgram:
 
     def _prologue(self) -> str:
         """Written last, since only the loops tell which failures there are."""
-        text = TextBuilder()
         failure = ["int64_t failure = 0;"] * bool(self.arrays.helpers)
-        for line in (*failure, *self.arrays.prologue(self.private), *self.temporaries.allocations()):
-            text.add(1, line)
-        return text.text()
+        lines = (*failure, *self.arrays.prologue(self.private), *self.temporaries.allocations())
+        return "".join(f"    {line}\n" for line in lines)
 
     def _epilogue(self) -> None:
         result = f"return {'failure' if self.arrays.helpers else '0'};"
@@ -230,7 +230,8 @@ class _CProgram:
         for line in declarations:
             self.text.add(indent, line)
         for place, child in enumerate(node.children, start=1):
-            self._child(child, indent, is_last=is_last and place == len(node.children))
+            if not self.mirrors.write(node.children[place - 1 : place + 1], self.bodies, indent):
+                self._child(child, indent, is_last=is_last and place == len(node.children))
 
     def _child(self, node: LoopNode, indent: int, *, is_last: bool) -> None:
         """One of several nodes in a row, in a scope of its own if it declares: isl may write it again behind itself."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.vectors_c import VectorFunctions
     from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Plan
-    from polyviz.model.program import ArrayType
+    from polyviz.model.program import ArrayType, FloatingPoint
     from polyviz.model.scop import Scop
 
 LANES = 16
@@ -62,8 +62,10 @@ class LiftedPrinter:
         text: TextBuilder,
         print_loop: Callable[[For, int], None],
         vectors: VectorFunctions,
+        floating_point: FloatingPoint,
     ) -> None:
         self.scop = scop
+        self.reorders = floating_point == "reassociate"
         self.types = types
         self.vectors = vectors
         self.dtypes = dtypes
@@ -168,7 +170,8 @@ class LiftedPrinter:
                 self._passed_on(nest, sweep, indent)
             return
         shown = (self.arrays, self.printer, self.text, self.vectors)
-        rows = LiftedVectors(nest, *shown, self.copies, self.dtypes[next(iter(nest.reach))], self.names)
+        used = (self.copies, self.dtypes[next(iter(nest.reach))], self.names)
+        rows = LiftedVectors(nest, *shown, *used, reorders=self.reorders)
         for sweep, pair in pairs_of(nest.sweeps):
             if pair is None:
                 rows.sweep(sweep, indent)

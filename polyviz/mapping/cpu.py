@@ -144,7 +144,7 @@ def make_plan(
         mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
     if target == "c" and not (tile or in_order):
         mapped = hold_tiles(scop, dependences, mapped, registers.processor) if registers is not None else mapped
-        mapped = rows_side_by_side(scop, dependences, mapped, panels=panels, jam=jam)
+        mapped = rows_side_by_side(scop, dependences, mapped, vectors, panels=panels, jam=jam)
     if target == "numba" and not in_order:
         wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}
         mapped = left_to_the_compiler(scop, dependences, mapped, target, **wanted)
@@ -169,7 +169,7 @@ def make_plan(
         two_versions=versions and target == "c",
         decisions=(*mapped.decisions, *storage.decisions, *again.decisions),
     )
-    plan = rules.placed(scop, plan, processor)
+    plan = rules.placed(scop, dependences, plan, processor)
     if contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
         plan = with_shorter_sums(scop, dependences, plan, factor=factor, reciprocal=reciprocal, late=late)
     if lift and tile is None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
 
 
@@ -80,12 +81,18 @@ class LoopForms:
 
 
 def rows_side_by_side(
-    scop: Scop, dependences: Dependences, mapped: Mapped, *, panels: bool, jam: bool
+    scop: Scop,
+    dependences: Dependences,
+    mapped: Mapped,
+    processor: Processor | None,
+    *,
+    panels: bool,
+    jam: bool,
 ) -> Mapped:
     """``mapped`` with rows of recurrences and of matrices together, as far as that is wanted."""
     if panels:
         mapped = make_panels(scop, dependences, mapped)
-    return jam_rows(scop, dependences, mapped) if jam else mapped
+    return jam_rows(scop, dependences, mapped, processor) if jam else mapped
 
 
 def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool, serial: bool) -> Plan:

@@ -42,13 +42,19 @@ from polyviz.transform.tree import kind_of, node_at, path_of, walk
 if TYPE_CHECKING:
     from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
     from polyviz.transform.tree import Path
 
 ROWS = 4
 """Rows in one pass: each one more saves less, and is one more stream that the processor has to fetch ahead."""
+LONGEST = 64
+"""Bytes of the longest vectors."""
 STREAMS = 4
-"""More rows at once are slower than one after the other: four rows of two matrices ran at 0.83 times the speed."""
+"""Rows of matrices at once, where vectors have 64 bytes or nobody knows: more ran at 0.83 times the speed of one after
+the other. A vector of each then asks for 256 bytes, and shorter vectors ask for as many of more rows."""
+MOST_STREAMS = 8
+"""No more than that were measured: with vectors of 32 bytes, at 1.25 times the speed of one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +71,25 @@ class _Nest:
     shared: tuple[str, ...] = ()
 
 
-def jam_rows(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
+def jam_rows(scop: Scop, dependences: Dependences, mapped: Mapped, processor: Processor | None) -> Mapped:
     """``mapped`` with rows together in each loop that threads share and whose iterations are passes over columns."""
+    streams = _streams(processor)
     private = {found.array for found in dependences.privatizations if found.depth > 1}
     found, _ = find_accumulations(scop, mapped.tree, None)
     sums = frozenset(one.statement for one in found if one.lanes and one.operator == "+")
     for path in _shared_loops(mapped.tree):
-        nests = _nests(scop, mapped.tree, path, sums, private)
+        nests = _nests(scop, mapped.tree, path, sums, private, streams)
         if not any(nest.mark for nest in nests):
             continue
         if keeps_order_below(scop, dependences, _with_rows(mapped.tree, path, nests, exchanged=True), path):
             mapped = _jammed(mapped, path, nests)
     return mapped
+
+
+def _streams(processor: Processor | None) -> int:
+    """How many rows of matrices ``processor`` reads at once."""
+    vector_bytes = LONGEST if processor is None else processor.vector_bytes
+    return min(STREAMS * LONGEST // vector_bytes, MOST_STREAMS)
 
 
 def _jammed(mapped: Mapped, path: Path, nests: tuple[_Nest, ...]) -> Mapped:
@@ -104,7 +117,7 @@ def _kind(name: str) -> str:
 
 
 def _nests(
-    scop: Scop, tree: isl.Schedule, path: Path, sums: frozenset[str], private: set[str]
+    scop: Scop, tree: isl.Schedule, path: Path, sums: frozenset[str], private: set[str], streams: int
 ) -> tuple[_Nest, ...]:
     """The passes over columns inside the loop under the mark at ``path``; none where there is anything else in it."""
     match part_at(shape_of(tree), path):
@@ -113,13 +126,13 @@ def _nests(
         case _:
             return ()
     parts = body.parts if isinstance(body, Branches) else (Part(body, node_at(tree, path).get_domain()),)
-    found = [_nest(scop, row, part, sums, private) for part in parts]
+    found = [_nest(scop, row, part, sums, private, streams) for part in parts]
     nests = tuple(nest for nest in found if nest is not None)
     return nests if len(nests) == len(found) else ()
 
 
 def _nest(
-    scop: Scop, row: isl.UnionPwAff, part: Part, sums: frozenset[str], private: set[str]
+    scop: Scop, row: isl.UnionPwAff, part: Part, sums: frozenset[str], private: set[str], streams: int
 ) -> _Nest | None:
     names = statements_in(part.instances)
     used = {access.array for name in names for access in scop.statement(name).accesses}
@@ -137,7 +150,7 @@ def _nest(
     if not _is_straight(end):
         return None
     wanted = _is_rectangle(scop, names, row, column) and (mark == UNROLL_JAM or sums.issuperset(names))
-    shared = _shared(scop, names, row, column) if wanted else ()
+    shared = _shared(scop, names, row, column, streams) if wanted else ()
     return _Nest(part, part.child, column, end, mark if shared else "", shared)
 
 
@@ -158,8 +171,11 @@ def _is_rectangle(scop: Scop, names: tuple[str, ...], row: isl.UnionPwAff, colum
     return True
 
 
-def _shared(scop: Scop, names: tuple[str, ...], row: isl.UnionPwAff, column: isl.UnionPwAff) -> tuple[str, ...]:
-    """The arrays of which all rows use the same elements, each column others; none where each row reads several."""
+def _shared(
+    scop: Scop, names: tuple[str, ...], row: isl.UnionPwAff, column: isl.UnionPwAff, streams: int
+) -> tuple[str, ...]:
+    """The arrays of which all rows use the same elements, each column others; none where all rows together read more
+    than ``streams`` rows of matrices."""
     shared: dict[str, None] = {}
     own: set[str] = set()
     for name in names:
@@ -173,7 +189,7 @@ def _shared(scop: Scop, names: tuple[str, ...], row: isl.UnionPwAff, column: isl
                 own.add(one.access.array)
             elif other.locality == "unit":
                 shared[one.access.array] = None
-    return tuple(shared) if len(own) * ROWS <= STREAMS else ()
+    return tuple(shared) if len(own) * ROWS <= streams else ()
 
 
 def _with_rows(

@@ -5,7 +5,8 @@ and each number is loaded as often as it has neighbours. With the row cut into a
 and the first cells of all stretches side by side, then the second ones, a neighbour is a whole vector further on: every
 load is aligned, and compilers keep what the next step reads again. Only the ends of the stretches are passed on between
 sweeps (T. Henretty et al., "Data Layout Transformation for Stencil Computations on Short-Vector SIMD Architectures",
-Compiler Construction 2011, section 3). No operation changes, so results stay what they were, bit by bit.
+Compiler Construction 2011, section 3). No operation changes, so results stay what they were, bit by bit; but where
+sums may be added up in another order, rows in vectors share parts of them.
 """
 
 from __future__ import annotations
@@ -53,14 +54,15 @@ def find_liftings(scop: Scop, tree: isl.Schedule) -> tuple[tuple[Lifting, ...], 
 def _sweeps(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
     """The vector loops, one statement in each, that are all of ``node``; none where there is something else."""
     if kind_of(node) != "sequence":
-        alone = _sweep(node)
+        alone = vector_loop(node)
         return [] if alone is None else [alone]
-    parts = [_sweep(node.child(place).child(0)) for place in range(node.n_children())]
+    parts = [vector_loop(node.child(place).child(0)) for place in range(node.n_children())]
     loops = [part for part in parts if part is not None]
     return loops if len(loops) == len(parts) else []
 
 
-def _sweep(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+def vector_loop(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+    """The band of the vector loop over one statement that is all of ``node``; None where it is something else."""
     if kind_of(node) != "mark" or node.mark_get_id().get_name() != VECTOR:
         return None
     band = node.child(0)

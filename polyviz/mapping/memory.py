@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.lifting import find_liftings
+from polyviz.mapping.mirrors import find_mirrors
 from polyviz.mapping.passes import fuse_passes
 from polyviz.mapping.slabs import gather_slabs, with_best_innermost
 from polyviz.mapping.splits import split_at_equal_iterators
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
     """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
-    outer loop. ``strips``: parallel loops along memory go innermost, a strip at a time, where the loops inside jump.
-    ``array_sums``: threads add into copies of small arrays, which only ``floating_point`` ``reassociate`` allows, and
-    of single numbers with ``single_sums``; ``copies``: they have copies of arrays that are filled anew. ``accumulate``:
-    cells stay in registers. ``lift``: rows that are swept again and again are kept in stretches side by side."""
+    outer loop; a loop that updates a row through a copy of it goes with that which copies. ``strips``: parallel loops
+    along memory go innermost, a strip at a time, where the loops inside jump. ``array_sums``: threads add into copies
+    of small arrays, which only ``floating_point`` ``reassociate`` allows, and of single numbers with ``single_sums``;
+    ``copies``: they have copies of arrays that are filled anew. ``accumulate``: cells stay in registers. ``lift``: rows
+    that are swept again and again are kept in stretches side by side."""
 
     fuse_passes: bool = True
     strips: bool = True
@@ -98,14 +100,18 @@ class MemoryRules:
         ranks = (0, 1) if self.single_sums else (1,)
         return find_array_sums(scop, dependences, tree, path, number, ranks=ranks) if self.array_sums else ()
 
-    def placed(self, scop: Scop, plan: Plan, processor: Processor | None) -> Plan:
-        """``plan`` with the cells that stay in registers, and the rows that are kept in stretches side by side."""
+    def placed(self, scop: Scop, dependences: Dependences, plan: Plan, processor: Processor | None) -> Plan:
+        """``plan`` with the cells that stay in registers, the rows that are kept in stretches side by side, and those
+        that are updated from both ends."""
         if self.accumulate:
             found, said = find_accumulations(scop, plan.tree, processor)
             plan = replace(plan, accumulations=found, decisions=(*plan.decisions, *said))
         if self.lift:
             liftings, lifted = find_liftings(scop, plan.tree)
             plan = replace(plan, liftings=liftings, decisions=(*plan.decisions, *lifted))
+        if self.fuse_passes and plan.target == "c" and not plan.schedule.by_hand:
+            mirrors, mirrored = find_mirrors(scop, dependences, plan.tree)
+            plan = replace(plan, mirrors=mirrors, decisions=(*plan.decisions, *mirrored))
         return plan
 
 

@@ -170,6 +170,16 @@ class Lifting:
 
 
 @dataclass(frozen=True, slots=True)
+class Mirror:
+    """Two vector loops, one behind the other, over the same row: ``first`` computes cells of ``temporary`` from those
+    of a row and their mirror images, ``second`` copies them into the row, and nobody else reads them."""
+
+    first: str
+    second: str
+    temporary: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimeSteps:
     """``count`` iterations of a loop over time that may run together: it holds one vector loop for each of
     ``statements``, in this order.
@@ -286,7 +296,8 @@ class Plan:
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
     registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
     time run together; ``in_cache`` is the plan for arrays that the first-level cache holds, of which the program uses
-    the liftings; ``periodic`` what is something simpler but at the ends of an innermost loop; ``selects`` which
+    the liftings; ``mirrors`` which rows are updated from both ends; ``periodic`` what is something simpler but at the
+    ends of an innermost loop; ``selects`` which
     statements choose between values in vector lanes instead of branching (None: lanes branch as the user does);
     ``factored`` which have sums with a common factor that is taken out where these may be reordered, ``multiplied``
     which have quotients that become products there, ``late`` which have terms that are added last there;
@@ -315,6 +326,7 @@ class Plan:
     liftings: tuple[Lifting, ...] = ()
     time_steps: tuple[TimeSteps, ...] = ()
     in_cache: Plan | None = None
+    mirrors: tuple[Mirror, ...] = ()
     periodic: tuple[Inside, ...] = ()
     selects: tuple[str, ...] | None = None
     factored: tuple[str, ...] = ()

@@ -53,7 +53,10 @@ TECHNIQUES: tuple[Technique, ...] = (
         "substitute", "put the value of a temporary in its place, where that leaves one statement of a sum"
     ),
     Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
-    Technique("fuse_passes", "read a matrix once for all the loops that go through it"),
+    Technique(
+        "fuse_passes",
+        "read a matrix once for all the loops that go through it, and update a vector from both ends without a copy",
+    ),
     Technique(
         "strips", "run a parallel loop innermost, a strip at a time, where the loops inside it jump or only add up"
     ),

@@ -50,6 +50,14 @@ def cleared(A, B, steps, n):
         for i in range(1, n - 1):
             A[i] = 0.25
 """
+SHARING = """
+def sharing(A, B, w, steps, n):
+    for t in range(steps):
+        for i in range(2, n - 2):
+            B[i] = 0.1 * (A[i - 2] + A[i - 1] + A[i] + A[i + 1] + A[i + 2]) + 0.1 * (w[i - 1] + w[i] + w[i + 1])
+        for i in range(2, n - 2):
+            A[i] = 0.25 * (B[i + 1] + B[i] + B[i - 1]) - 0.01 * (B[i] + B[i - 2]) + w[0] * A[i]
+"""
 SIZES = (*range(12), 66, 67, 98, 99, 131, 259, 3070, 3200)
 """Lines of no rows, of some and a rest, and one that is too long for a first-level cache of 48 KiB."""
 
@@ -85,6 +93,39 @@ def test_the_second_of_two_sweeps_finds_the_first_in_registers(text: str, kept: 
     assert len(declared) == kept
     later = [line for line in lines if line.startswith(("const vector_float64 A_new0", "const vector_float64 C_new0"))]
     assert any("B_kept" in line for line in later) == bool(kept)
+
+
+@pytest.mark.parametrize(("text", "computed"), [(LINE, 3), (BEHIND, 3), (THREE, 2)])
+def test_what_only_the_next_sweep_reads_is_stored_at_the_ends_and_in_the_last_iteration(
+    text: str, computed: int
+) -> None:
+    """One of three loops computes it and stores nothing; a third sweep of the last text reads it, too."""
+    source = shared_kernel(text, "c", contract="strict", tuned=False).source
+    lines = [line.strip() for line in source.partition("free(lifted);")[0].splitlines()]
+    assert sum(line.startswith("const vector_float64 B_new0 = ") for line in lines) == computed
+    assert sum(line.endswith("] = B_new0;") for line in lines) == 2
+
+
+def test_two_rows_share_what_their_sums_have_in_common_where_these_may_be_reordered() -> None:
+    source = shared_kernel(LINE, "c", contract="reassociate", tuned=False).source
+    lines = [line.partition("//")[0].strip() for line in source.splitlines()]
+    assert "const vector_float64 B_shared2 = A_row2_B + A_row3_B;" in lines
+    assert "const vector_float64 B_new2 = 0.25 * (A_row1_B + B_shared2);" in lines
+    assert "const vector_float64 B_new3 = 0.25 * (B_shared2 + A_row4_B);" in lines
+    assert not any("A_shared" in line for line in lines)
+    assert "B_shared" not in shared_kernel(LINE, "c", contract="strict", tuned=False).source
+
+
+@pytest.mark.parametrize("text", [LINE, THREE, SHARING])
+def test_sums_in_another_order_are_the_same_but_for_rounding(text: str) -> None:
+    kernel = shared_kernel(text, "c", contract="reassociate", tuned=False)
+    for n in SIZES:
+        for steps in (0, 1, 17):
+            found, expected = data(text, n), data(text, n)
+            kernel(*found, steps, n)
+            shared_kernel(text, "c", contract="strict", tuned=False)(*expected, steps, n)
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14, err_msg=f"n {n}, {steps} steps")
 
 
 def test_longer_lines_and_few_steps_run_in_tiles() -> None:

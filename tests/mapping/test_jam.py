@@ -12,6 +12,7 @@ from polyviz.mapping import make_plan
 from polyviz.mapping.jam import ROWS
 from polyviz.model.plan import JAM, UNROLL_JAM
 from polyviz.model.processor import Processor
+from polyviz.runtime.machine import Machine
 from polyviz.transform.tree import kind_of, walk
 from tests.mapping.jam_programs import ALONE, PROGRAMS, arguments
 from tests.running import agree, function_of, shared_function
@@ -23,14 +24,24 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint
 
 WIDE = Processor(64, 32, 49152, 2097152, 2)
+SHORT = Processor(32, 16, 32768, 524288, 2)
+THREE_MATRICES = """
+    def three(A, x, y, s, B, C):
+        for i in range(A.shape[0]):
+            for j in range(A.shape[1]):
+                x[i] += A[i, j] * y[j]
+                s[i] += B[i, j] * y[j] + C[i, j]
+    """
 SIZES = [(0, 0), (1, 9), (3, 5), (4, 8), (5, 17), (70, 1), (67, 130), (303, 301)]
 
 
-def plan_of(text: str, *, target: str = "c", schedule: str = "pluto", **options: Any) -> Plan:
+def plan_of(
+    text: str, *, target: str = "c", schedule: str = "pluto", processor: Processor = WIDE, **options: Any
+) -> Plan:
     scop = pv.extract(function_of(text))
     dependences = pv.dependences(scop)
     found = pv.schedule(scop, schedule, dependences=dependences)
-    plan = make_plan(scop, dependences, found, target, processor=WIDE, **options)
+    plan = make_plan(scop, dependences, found, target, processor=processor, **options)
     assert pv.check(scop, plan.tree, known=dependences) or plan.array_sums
     return plan
 
@@ -62,6 +73,29 @@ def test_rows_that_share_a_row_or_column_run_together(name: str, marks: list[str
 @pytest.mark.parametrize("name", ALONE)
 def test_rows_that_would_gain_nothing_run_one_by_one(name: str) -> None:
     assert jams(plan_of(ALONE[name])) == []
+
+
+def test_rows_of_two_matrices_run_together_where_vectors_are_short() -> None:
+    assert jams(plan_of(ALONE["two matrices"], processor=SHORT)) == [f"{JAM}:{ROWS}"]
+    assert jams(plan_of(THREE_MATRICES, processor=SHORT)) == []
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+def test_results_of_two_matrices_are_those_of_the_loops(
+    contract: FloatingPoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Machine, "processor", SHORT)
+    function = function_of(ALONE["two matrices"])
+    kernel = pv.compile(function, target="c", contract=contract)
+    for rows, columns in SIZES:
+        given = [*arguments(rows, columns), np.random.default_rng(columns).random((rows, columns))]
+        expected, found = ([array.copy() for array in given] for _ in range(2))
+        function(*expected)
+        kernel(*found)
+        for one, other in zip(expected, found, strict=True):
+            tolerance = 0.0 if contract == "strict" else 1e-12
+            np.testing.assert_allclose(other, one, rtol=tolerance, err_msg=f"{rows} x {columns}")
+    assert any(decision.step == "jam" for decision in kernel.plan.decisions)
 
 
 @pytest.mark.parametrize(
