@@ -49,6 +49,7 @@ def test_keywords_switch_techniques_off() -> None:
         "array_sums": False,
         "accumulate": False,
         "late": False,
+        "once_more": False,
         "interleave": False,
         "lift": False,
         "outer_vectors": False,
