@@ -114,6 +114,11 @@ HINTS = {
     "numpy.where": "Say how many dimensions there are, `np.where(A[:, :] > 0, A, 0.0)`; on elements, write "
     "`x if condition else y`.",
     "numpy.transpose": "Write `A.T`.",
+    **dict.fromkeys(
+        ("numpy.cumsum", "numpy.cumprod"),
+        "In a function, write `np.cumsum(A, axis=0)` with the number of the axis, or none for a vector, and no type; "
+        "elsewhere write the loop: `for i in range(1, n): y[i] = y[i - 1] + x[i]`.",
+    ),
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",

@@ -28,8 +28,17 @@ from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
 
 if TYPE_CHECKING:
+    from polyviz.errors import Span
     from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.program import Program
+
+
+class BeyondArray(Exception):  # noqa: N818  # no error: the statement is read again
+    """A slice at ``span`` goes beyond its array."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(span)
+        self.span = span
 
 
 class RegionReader:
@@ -58,7 +67,30 @@ class RegionReader:
             return None
         dimensions = accumulate((not is_new_axis(index) for index in filled), initial=0)
         parts = [self._part(base, axis, index) for axis, index in zip(dimensions, filled, strict=False)]
-        return Region(array, base, tuple(parts))
+        return Region(array, base, tuple(self._cut(part, node) for part in parts))
+
+    def _cut(self, part: ast.expr | Axis, node: ast.expr) -> ast.expr | Axis:
+        """``part`` of ``node``; where slices are known to go beyond the array, NumPy lets them end with it."""
+        is_open = isinstance(part, Axis) and part.extent is not None and hasattr(node, "lineno")
+        if not is_open or not isinstance(part, Axis) or part.extent is None:
+            return part
+        span = self._program.source.span(node)
+        self._program.slices.add(span)
+        if span.line in self._program.cut:
+            return replace(part, stop=call_of("min", part.stop, part.extent))
+        if self._is_beyond(part.stop, part.extent, node):
+            raise BeyondArray(span)
+        return part
+
+    def _is_beyond(self, stop: ast.expr, extent: ast.expr, node: ast.expr) -> bool:
+        """Whether ``stop`` is more than ``extent`` whatever the sizes are."""
+        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
+        bounds = [ast.fix_missing_locations(ast.copy_location(one, node)) for one in (stop, extent)]
+        try:
+            end, whole = (reader.value(self._expressions.read(one)) for one in bounds)
+        except NotAffine:
+            return False
+        return bool(end.le_set(whole).is_empty())
 
     def _part(self, base: ast.Name, axis: int, index: ast.expr) -> ast.expr | Axis:
         if is_new_axis(index):
@@ -72,7 +104,9 @@ class RegionReader:
                 self._assume_from_start(bound, base, axis)
         if step > 0:
             start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
-            return Axis(start, self._from_end(index.upper, extent, extent), step)
+            is_open = index.upper is not None and constant_of(index.upper) is None
+            stop = self._from_end(index.upper, extent, extent)
+            return Axis(start, stop, step, extent=extent if is_open else None)
         start = self._from_end(index.lower, extent, difference(extent, ast.Constant(1)))
         return Axis(start, self._from_end(index.upper, extent, ast.Constant(-1)), step)
 

@@ -21,6 +21,8 @@ class Axis:
     step: int
     is_new: bool = False
     """Not of the array: `x[:, None]` has one position there, which goes with all of what it is computed with."""
+    extent: ast.expr | None = None
+    """The end of the array, where ``stop`` is computed and may go beyond."""
 
     @property
     def length(self) -> ast.expr:

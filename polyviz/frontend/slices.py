@@ -269,9 +269,11 @@ class SliceReader:
         aside = {
             id(part.value)
             for part in ast.walk(node)
-            if (isinstance(part, ast.Attribute) and part.attr == "shape")
+            if (isinstance(part, ast.Attribute) and part.attr in ("shape", "size"))
             or (isinstance(part, ast.Subscript) and ast.unparse(part.slice) == except_at)
         }
+        calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+        aside |= {id(part.args[0]) for part in calls if ast.unparse(part.func) == "len" and part.args}
         return any(
             isinstance(part, ast.Name) and id(part) not in aside and self._is(part.id, array)
             for part in ast.walk(node)
