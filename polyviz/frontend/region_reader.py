@@ -67,7 +67,8 @@ class RegionReader:
             return None
         dimensions = accumulate((not is_new_axis(index) for index in filled), initial=0)
         parts = [self._part(base, axis, index) for axis, index in zip(dimensions, filled, strict=False)]
-        return Region(array, base, tuple(self._cut(part, node) for part in parts))
+        place = ast.copy_location(ast.Name(base.id, ast.Load()), node)
+        return Region(array, place, tuple(self._cut(part, node) for part in parts))
 
     def _cut(self, part: ast.expr | Axis, node: ast.expr) -> ast.expr | Axis:
         """``part`` of ``node``; where slices are known to go beyond the array, NumPy lets them end with it."""

@@ -65,7 +65,8 @@ class Region:
         walked = [(part, next(remaining) if isinstance(part, Axis) else part) for part in self.parts]
         indices = [index for part, index in walked if not (isinstance(part, Axis) and part.is_new)]
         index = indices[0] if len(indices) == 1 else ast.Tuple(indices, ast.Load())
-        return ast.Subscript(ast.Name(self.base.id, ast.Load()), index, context)
+        element = ast.Subscript(ast.Name(self.base.id, ast.Load()), index, context)
+        return ast.copy_location(element, self.base)
 
 
 def walks(node: ast.expr) -> bool:

@@ -75,8 +75,16 @@ def residual(A, x, b):
     return r @ r
 
 
+def factored(A):
+    L = np.zeros_like(A)
+    for j in range(A.shape[0]):
+        for i in range(j, A.shape[0]):
+            L[i, j] = A[i, j] - np.dot(L[i, :j], L[j, :j])
+    return L
+
+
 WHOLE = [gram, gram_by_dot, layer, outer, distances, differences, column, transposed_in_place, copied_transposed,
-         turned, tail, row_and_whole, residual]  # fmt: skip
+         turned, tail, row_and_whole, residual, factored]  # fmt: skip
 DATA = {
     "A": np.arange(9.0).reshape(3, 3) - 4, "X": np.arange(6.0).reshape(2, 3) - 2, "W": np.ones((3, 3)) * 2,
     "b": np.array([1.0, -2.0, 3.0]), "x": np.array([1.0, 2.0, 4.0]), "y": np.array([3.0, 5.0, -1.0]),
