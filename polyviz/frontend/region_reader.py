@@ -101,11 +101,13 @@ class RegionReader:
         step = self._step(index)
         extent = extent_of(base, axis)
         for bound in (index.lower, index.upper):
-            if bound is not None and constant_of(bound) is None:
+            if (distance := _from_the_end(bound)) is not None:
+                self._assume_distance(distance, base, axis)
+            elif bound is not None and constant_of(bound) is None:
                 self._assume_from_start(bound, base, axis)
         if step > 0:
             start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
-            is_open = index.upper is not None and constant_of(index.upper) is None
+            is_open = index.upper is not None and constant_of(index.upper) is None and not _from_the_end(index.upper)
             stop = self._from_end(index.upper, extent, extent)
             return Axis(start, stop, step, extent=extent if is_open else None)
         start = self._from_end(index.lower, extent, difference(extent, ast.Constant(1)))
@@ -127,10 +129,10 @@ class RegionReader:
         """A bound as a position: a negative number counts from the end, as far as the array reaches."""
         if bound is None:
             return missing
-        constant = constant_of(bound)
-        if constant is None or constant >= 0:
+        constant, distance = constant_of(bound), _from_the_end(bound)
+        if distance is None and (constant is None or constant >= 0):
             return bound
-        position = difference(extent, ast.Constant(-constant))
+        position = difference(extent, distance or ast.Constant(-(constant or 0)))
         return call_of("max", position, ast.Constant(0)) if clipped else position
 
     def _assume_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
@@ -155,6 +157,17 @@ class RegionReader:
             either = assumed.union(outside.params()).coalesce()
             assumed = either if either.n_basic_set() == 1 else assumed
         self._program.assumptions.append(assumed)
+
+    def _assume_distance(self, distance: ast.expr, base: ast.Name, axis: int) -> None:
+        """Take for granted that ``distance`` from the end is one: `-0` would be the start."""
+        error = self._program.source.error(
+            distance,
+            f"The bound `-{ast.unparse(distance)}` of a slice of `{base.id}` is not always negative.",
+            reason="Where it is 0 or more it counts from the start of the array, and elsewhere from its end.",
+            hint=f"Write `{ast.unparse(extent_of(base, axis))} - {ast.unparse(distance)}`, counted from the start.",
+        )
+        position = self._expressions.read(distance)
+        self._program.pending.append(Requirement(Compare((">=",), (position, Constant(1))), error, of_sizes=True))
 
     def _require_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
         """Likewise for a bound that changes with the loops around, wherever the statement runs."""
@@ -205,6 +218,12 @@ class RegionReader:
                 reason=f"Here it is {given}, on the left {wanted}.",
                 hint="Correct the slices, or write the loop.",
             )
+
+
+def _from_the_end(bound: ast.expr | None) -> ast.expr | None:
+    """``k`` of a bound ``-k`` that is no number; None for every other."""
+    is_negated = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and constant_of(bound) is None
+    return bound.operand if is_negated and isinstance(bound, ast.UnaryOp) else None
 
 
 def _at_least_zero(length: isl.PwAff) -> isl.PwAff:
