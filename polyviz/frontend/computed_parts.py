@@ -1,7 +1,7 @@
 """Values that NumPy keeps in memory before they are used: a line before gives them a name.
 
 ``s = x @ (A @ y)`` is ``factor = A @ y`` and ``s = x @ factor``; ``y = np.cumsum(x)`` is a copy of ``x`` and the loop
-that adds to each element the one before.
+that adds to each element the one before. ``np.diff(x)`` is ``x[1:] - x[:-1]``.
 """
 
 from __future__ import annotations
@@ -110,6 +110,21 @@ class _Writer:
         """Whether ``node`` is known to have more than one dimension."""
         return isinstance(node, ast.Name) and self._ranks.get(node.id, 1) > 1
 
+    def difference(self, node: ast.expr) -> ast.expr | None:
+        """``np.diff(x)`` as the slices that it takes the difference of; None for anything else."""
+        match node:
+            case ast.Call(func=function, args=[ast.Name(id=name) as array], keywords=[]):
+                pass
+            case _:
+                return None
+        if self._names.canonical(function) != "numpy.diff":
+            return None
+        self.changed = True
+        before = [ast.Slice()] * (self._ranks.get(name, 1) - 1)
+        ends = ast.Slice(lower=ast.Constant(1)), ast.Slice(upper=ast.Constant(-1))
+        later, earlier = (ast.Subscript(array, _index([*before, end]), ast.Load()) for end in ends)
+        return located(ast.BinOp(later, ast.Sub(), earlier), node)
+
     def kept(self, value: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """The lines that keep the factor ``value``, and the name that stands for it."""
         name = self._fresh.like("factor")
@@ -185,6 +200,8 @@ class _Parts(ast.NodeTransformer):
         written = self.generic_visit(node)
         if not isinstance(written, ast.expr):
             return written  # type: ignore[return-value]  # what is no expression stays what it is
+        if (difference := self._writer.difference(written)) is not None:
+            return difference  # type: ignore[return-value]  # an expression stays one
         if (found := self._writer.running(written)) is not None:
             lines, name = self._writer.added_up(written, found)
             self.before += lines

@@ -41,6 +41,13 @@ def test_what_numpy_keeps_before_it_is_used(lines: str) -> None:
     agree(f"{head}\n    {lines}\n    return y", A=A.copy(), B=B.copy(), x=X.copy(), y=np.zeros(3))
 
 
+@pytest.mark.parametrize("line", ["d = np.diff(x)", "d = np.cumsum(np.diff(x)) * 2.0", "d = np.diff(A)"])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_differences(line: str, n: int) -> None:
+    x = np.arange(1.0, n + 1) ** 2
+    agree(f"def f(A, x):\n    A[0, 0] += x[0]\n    {line}\n    return d", A=np.outer(x, x), x=x)
+
+
 def test_a_running_sum_of_nothing_is_nothing() -> None:
     agree("def f(x):\n    c = np.cumsum(x)\n    return c", x=np.zeros(0))
 
