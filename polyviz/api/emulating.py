@@ -50,7 +50,7 @@ def emulated_view(inspector: Inspector, schedule: Schedule, worker: Worker) -> D
     race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
     expected = race.expected(worker, Baseline(kernel.original, "numba"), [])
     outcome = race.run_once(worker, program, "The emulated run")
-    agreement = compare_values(expected, race.outputs(outcome))
+    agreement = compare_values(expected, race.outputs(outcome), bound.given.values())
     if not agreement.agrees:
         raise VerificationError(
             "The emulated kernels do not compute what the loops do.", reason=agreement.sentence

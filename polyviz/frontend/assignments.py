@@ -80,7 +80,7 @@ class AssignmentReader:
                 node,
                 "The values on the right cannot be matched with the names on the left.",
                 reason="Only `a, b = x, y` with as many values as names, and `n, m = A.shape`, can be taken apart.",
-                hint="Write one assignment per name.",
+                hint="Write one assignment per name, for elements of rows `x = P[i, 0] - Q[i, 0]`.",
             )
         return [
             pair

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.errors import OutOfBoundsError
-from polyviz.frontend.certainty import are_negligible
+from polyviz.frontend.certainty import are_multiples, are_negligible
 from polyviz.frontend.points import smallest_point
 from polyviz.frontend.spelling import spelled
 
@@ -24,6 +24,7 @@ def check_bounds(program: Program, cells: Cells, checks: Iterable[Check], contex
 
     Only extents that the source states are compared, and only what holds for all parameter values in ``context``, or
     for all but one value of some size where the extent varies: everything else depends on the values at call time.
+    Of slices, which NumPy lets end with the array, also what holds only where one size is a multiple of a number.
     """
     for check in checks:
         if not check.reference.reason:
@@ -44,6 +45,8 @@ def _check(program: Program, cells: Cells, check: Check, context: isl.Set) -> No
         sound = running.subtract(outside.domain().params())
         varies = extent.involves_dims(isl.dim_type.param, 0, extent.dim(isl.dim_type.param))
         is_certain = are_negligible(sound, running) if varies else sound.is_empty()
+        if program.uncut(reference.span):
+            is_certain = is_certain or are_multiples(sound, running)
         if is_certain and not outside.is_empty():
             raise _error(program, check, axis, outside, extent)
 

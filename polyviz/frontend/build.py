@@ -138,7 +138,8 @@ class Builder:
         fitting = domain.params().subtract(others.params()).coalesce()
         if not requirement.of_sizes or _fixes_a_size(fitting, domain):
             raise requirement.error
-        self._program.assumptions.append(fitting)
+        # Where nothing runs, nothing is asked for: without iterations any sizes will do.
+        self._program.assumptions.append(fitting.gist(domain.params()))
 
     def _nest(self, nest: Nest, position: Position) -> tuple[Ordered, ...]:
         if _loop(nest).ends_early:

@@ -18,6 +18,17 @@ def are_negligible(exceptions: isl.Set, values: isl.Set) -> bool:
     return exceptions.is_empty() or not _fixed_parameters(exceptions) <= _fixed_parameters(values)
 
 
+def are_multiples(exceptions: isl.Set, values: isl.Set) -> bool:
+    """Whether ``exceptions`` among the parameter ``values`` ask for multiples of some number.
+
+    >>> are_multiples(isl.Set("[n] -> { : n mod 4 = 0 }"), isl.Set("[n] -> { : n >= 1 }"))
+    True
+    >>> are_multiples(isl.Set("[n, m] -> { : n <= m }"), isl.Set("[n, m] -> { : }"))
+    False
+    """
+    return any(part.dim(isl.dim_type.div) > 0 for part in exceptions.gist(values).coalesce().get_basic_sets())
+
+
 def _fixed_parameters(values: isl.Set) -> set[str | None]:
     """The parameters that can have one value only."""
     hull = values.affine_hull().to_set()

@@ -33,6 +33,8 @@ _OF_ROWS = frozenset({
     "count_nonzero", "norm", "dot", "vdot", "inner", "matmul",
 })  # fmt: skip
 """Functions of NumPy that nobody calls with a single number."""
+_OF_NUMBERS = frozenset({"real", "imag", "conj", "conjugate"})
+"""What a number has as well as a row."""
 Values = list[tuple[ast.Name, ast.expr]]
 """What the variables of a loop are at one position."""
 
@@ -204,8 +206,11 @@ def is_row(name: str, body: Sequence[ast.stmt]) -> bool:
         return False
     for part in (part for one in body for part in ast.walk(one)):
         match part:
-            case ast.Subscript(value=ast.Name(id=used)) | ast.Attribute(value=ast.Name(id=used)) if used == name:
+            case ast.Subscript(value=ast.Name(id=used)) if used == name:
                 return True
+            case ast.Attribute(value=ast.Name(id=used), attr=attribute) if used == name:
+                if attribute not in _OF_NUMBERS:
+                    return True
             case ast.For(iter=iterable) if name in _iterated(iterable):
                 return True
             case ast.Call(func=ast.Attribute(attr=function), args=parts) if function in _OF_ROWS and any(

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
-from polyviz.errors import ExtractionError
+from polyviz.errors import ExtractionError, OutOfBoundsError
 from polyviz.frontend.assemble import aligned, arguments, arrays, liveness_of
 from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
+from polyviz.frontend.computed_parts import with_named_parts
 from polyviz.frontend.context import check_sizes
 from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
@@ -24,6 +25,7 @@ from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
+from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
@@ -81,8 +83,11 @@ def extract(
         ) from problem
 
 
-def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
-    program, nodes = _read(source, sizes)
+def _extracted(source: Source, sizes: dict[str, int], cut: frozenset[int] = frozenset()) -> Scop:
+    try:
+        program, nodes = _read(source, sizes, cut)
+    except BeyondArray as slices:
+        return _extracted(source, sizes, cut | {slices.span.line})
     builder = Builder(program)
     order = builder.build(nodes)
     if not builder.statements and not builder.never_run:
@@ -97,7 +102,14 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)
     context = program.context()
-    check_bounds(program, Cells(program), builder.checks, context)
+    try:
+        check_bounds(program, Cells(program), builder.checks, context)
+    except OutOfBoundsError as error:
+        # What is computed together is equally long: all slices of the statement end with their arrays.
+        beyond = program.uncut(error.span)
+        if not beyond:
+            raise
+        return _extracted(source, sizes, cut | beyond)
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
     named = program.usage.names - program.source.own_loops
@@ -118,36 +130,41 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         arguments=arguments(program, found),
         result=program.result,
         is_cell=source.is_cell,
-        notes=(*builder.notes, *liveness.notes, *_notes(program.source, unknown, program.parameters.frozen)),
+        notes=(*builder.notes, *liveness.notes, *_notes(program, unknown)),
         final_iterators=finals,
         exchanges=tuple(program.exchanges),
         docstring=source.docstring,
     )
 
 
-def _notes(source: Source, unknown: Iterable[str], frozen: Mapping[str, int]) -> Iterator[str]:
-    """What is said of loop variables that are not left in the notebook, and of parameters that are constants."""
+def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
+    """What is said of slices that end with their array, of loop variables that are not left in the notebook, and of
+    parameters that are constants."""
+    source = program.source
+    cut = [span for span in program.slices if span.line in program.cut]
+    for span in sorted(cut, key=lambda one: (one.line, one.column)):
+        yield f"`{source.segment(span)}` (line {span.line}) ends where the array ends, as for NumPy."
     for name in sorted(source.row_names) if source.is_cell else ():
         yield f"`{name}` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
     for name in sorted(unknown):
         yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
-    for name, value in frozen.items():
+    for name, value in program.parameters.frozen.items():
         yield f"`{name}` is taken as {value}, its value now: it stands where only a constant keeps the loops affine."
 
 
-def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
+def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     source = taken_apart(without_nested_functions(source))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
-    source = with_new_arrays(with_versions(source, names), names)
+    source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)
     usage = look_at(source.body, names.canonical, names.helper)
     find_ranks(source, usage, names.canonical)
     stored: frozenset[str] = frozenset()
     while True:
-        program = Program(source, usage, names, stored, sizes)
+        program = Program(source, usage, names, stored, sizes, cut)
         nodes = StatementReader(program).program_body(source.body)
         if program.demanded <= stored:
             return program, nodes

@@ -113,7 +113,14 @@ HINTS = {
     "numpy.astype": "Write `B = A.astype(...)` on a line of its own, once for each name, and use `B` only below it.",
     "numpy.where": "Say how many dimensions there are, `np.where(A[:, :] > 0, A, 0.0)`; on elements, write "
     "`x if condition else y`.",
+    "numpy.roll": "Write `np.roll(A, 1, axis=0)` with one number of places and one axis, where an array is assigned, "
+    "as in `B[:, :] = np.roll(A, 1, axis=0)`, or write the subscript: `x[(i - 1) % n]`.",
     "numpy.transpose": "Write `A.T`.",
+    **dict.fromkeys(
+        ("numpy.cumsum", "numpy.cumprod"),
+        "In a function, write `np.cumsum(A, axis=0)` with the number of the axis, or none for a vector, and no type; "
+        "elsewhere write the loop: `for i in range(1, n): y[i] = y[i - 1] + x[i]`.",
+    ),
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",

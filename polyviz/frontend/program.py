@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
+    from polyviz.errors import Span
     from polyviz.frontend.loops import Header
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -33,7 +34,8 @@ class Program:
 
     ``stored`` are the names that have to live in memory as scalars, because some read cannot be replaced by a known
     integer; ``demanded`` grows by those found out in this pass, after which the program is read once more.
-    ``assumptions`` are parameter values without which a statement has no meaning.
+    ``assumptions`` are parameter values without which a statement has no meaning. ``slices`` are the places of
+    slices whose end is computed; those on the lines in ``cut`` end where their array does.
     """
 
     def __init__(
@@ -43,12 +45,15 @@ class Program:
         names: GlobalNames,
         stored: frozenset[str],
         sizes: Mapping[str, int] | None = None,
+        cut: frozenset[int] = frozenset(),
     ) -> None:
         self.source = source
         self.usage = usage
         self.globals = names
         self.symbols = Symbols(source, usage)
         self.stored = stored
+        self.cut = cut
+        self.slices: set[Span] = set()
         self.demanded: set[str] = set()
         taken = usage.names | {argument.name for argument in self.symbols.arguments}
         self._sizes = {name: value for name, value in (sizes or {}).items() if type(value) is int}
@@ -83,6 +88,11 @@ class Program:
         elif kind != "unknown":
             self.scalars[name] = ArrayDraft(name, 0, "argument")
         self.environment.assigned.add(name)
+
+    def uncut(self, span: Span | None) -> set[int]:
+        """The lines of ``span`` with slices that are taken to lie inside their arrays."""
+        lines = range(span.line, span.end_line + 1) if span is not None else ()
+        return {one.line for one in self.slices if one.line in lines} - self.cut
 
     def context(self) -> isl.Set:
         """The parameter values that the program is for, over the parameters known so far."""

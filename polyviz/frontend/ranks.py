@@ -104,13 +104,14 @@ def _least(parts: Iterable[ast.AST], canonical: Canonical) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in parts:
         low = 2 if isinstance(part, ast.Attribute) and part.attr == "T" else 1
-        for one in [part.value] if isinstance(part, ast.Attribute) and low == 2 else _factors(part, canonical):
+        for one in [part.value] if isinstance(part, ast.Attribute) and low == 2 else product_factors(part, canonical):
             if isinstance(one, ast.Name):
                 found[one.id] = max(low, found.get(one.id, 1))
     return found
 
 
-def _factors(node: ast.AST, canonical: Canonical) -> list[ast.expr]:
+def product_factors(node: ast.AST, canonical: Canonical) -> list[ast.expr]:
+    """The two factors of ``node``, if it is a product of arrays."""
     match node:
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
             return [left, right]
@@ -176,7 +177,7 @@ class _Reader:
 
     def of(self, node: ast.expr) -> int | None:
         """How many dimensions ``node`` has."""
-        if (factors := _factors(node, self._canonical)) != []:
+        if (factors := product_factors(node, self._canonical)) != []:
             return self._of_product(node, *(self.of(one) for one in factors))
         match node:
             case ast.Constant():
@@ -215,7 +216,7 @@ class _Reader:
         found = [(one, self.of(one)) for one in parts]
         known = [rank for _, rank in found if rank is not None]
         widest = max(known, default=0)
-        products = [rank for one, rank in found if rank is not None and _factors(one, self._canonical)]
+        products = [rank for one, rank in found if rank is not None and product_factors(one, self._canonical)]
         self.narrow += sum(rank < widest for rank in products)
         return widest if len(known) == len(found) else None
 

@@ -28,8 +28,17 @@ from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
 
 if TYPE_CHECKING:
+    from polyviz.errors import Span
     from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.program import Program
+
+
+class BeyondArray(Exception):  # noqa: N818  # no error: the statement is read again
+    """A slice at ``span`` goes beyond its array."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(span)
+        self.span = span
 
 
 class RegionReader:
@@ -58,7 +67,31 @@ class RegionReader:
             return None
         dimensions = accumulate((not is_new_axis(index) for index in filled), initial=0)
         parts = [self._part(base, axis, index) for axis, index in zip(dimensions, filled, strict=False)]
-        return Region(array, base, tuple(parts))
+        place = ast.copy_location(ast.Name(base.id, ast.Load()), node)
+        return Region(array, place, tuple(self._cut(part, node) for part in parts))
+
+    def _cut(self, part: ast.expr | Axis, node: ast.expr) -> ast.expr | Axis:
+        """``part`` of ``node``; where slices are known to go beyond the array, NumPy lets them end with it."""
+        is_open = isinstance(part, Axis) and part.extent is not None and hasattr(node, "lineno")
+        if not is_open or not isinstance(part, Axis) or part.extent is None:
+            return part
+        span = self._program.source.span(node)
+        self._program.slices.add(span)
+        if span.line in self._program.cut:
+            return replace(part, stop=call_of("min", part.stop, part.extent))
+        if self._is_beyond(part.stop, part.extent, node):
+            raise BeyondArray(span)
+        return part
+
+    def _is_beyond(self, stop: ast.expr, extent: ast.expr, node: ast.expr) -> bool:
+        """Whether ``stop`` is more than ``extent`` whatever the sizes are."""
+        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
+        bounds = [ast.fix_missing_locations(ast.copy_location(one, node)) for one in (stop, extent)]
+        try:
+            end, whole = (reader.value(self._expressions.read(one)) for one in bounds)
+        except NotAffine:
+            return False
+        return bool(end.le_set(whole).is_empty())
 
     def _part(self, base: ast.Name, axis: int, index: ast.expr) -> ast.expr | Axis:
         if is_new_axis(index):
@@ -68,11 +101,15 @@ class RegionReader:
         step = self._step(index)
         extent = extent_of(base, axis)
         for bound in (index.lower, index.upper):
-            if bound is not None and constant_of(bound) is None:
+            if (distance := _from_the_end(bound)) is not None:
+                self._assume_distance(distance, base, axis)
+            elif bound is not None and constant_of(bound) is None:
                 self._assume_from_start(bound, base, axis)
         if step > 0:
             start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
-            return Axis(start, self._from_end(index.upper, extent, extent), step)
+            is_open = index.upper is not None and constant_of(index.upper) is None and not _from_the_end(index.upper)
+            stop = self._from_end(index.upper, extent, extent)
+            return Axis(start, stop, step, extent=extent if is_open else None)
         start = self._from_end(index.lower, extent, difference(extent, ast.Constant(1)))
         return Axis(start, self._from_end(index.upper, extent, ast.Constant(-1)), step)
 
@@ -92,10 +129,10 @@ class RegionReader:
         """A bound as a position: a negative number counts from the end, as far as the array reaches."""
         if bound is None:
             return missing
-        constant = constant_of(bound)
-        if constant is None or constant >= 0:
+        constant, distance = constant_of(bound), _from_the_end(bound)
+        if distance is None and (constant is None or constant >= 0):
             return bound
-        position = difference(extent, ast.Constant(-constant))
+        position = difference(extent, distance or ast.Constant(-(constant or 0)))
         return call_of("max", position, ast.Constant(0)) if clipped else position
 
     def _assume_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
@@ -120,6 +157,17 @@ class RegionReader:
             either = assumed.union(outside.params()).coalesce()
             assumed = either if either.n_basic_set() == 1 else assumed
         self._program.assumptions.append(assumed)
+
+    def _assume_distance(self, distance: ast.expr, base: ast.Name, axis: int) -> None:
+        """Take for granted that ``distance`` from the end is one: `-0` would be the start."""
+        error = self._program.source.error(
+            distance,
+            f"The bound `-{ast.unparse(distance)}` of a slice of `{base.id}` is not always negative.",
+            reason="Where it is 0 or more it counts from the start of the array, and elsewhere from its end.",
+            hint=f"Write `{ast.unparse(extent_of(base, axis))} - {ast.unparse(distance)}`, counted from the start.",
+        )
+        position = self._expressions.read(distance)
+        self._program.pending.append(Requirement(Compare((">=",), (position, Constant(1))), error, of_sizes=True))
 
     def _require_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
         """Likewise for a bound that changes with the loops around, wherever the statement runs."""
@@ -170,6 +218,12 @@ class RegionReader:
                 reason=f"Here it is {given}, on the left {wanted}.",
                 hint="Correct the slices, or write the loop.",
             )
+
+
+def _from_the_end(bound: ast.expr | None) -> ast.expr | None:
+    """``k`` of a bound ``-k`` that is no number; None for every other."""
+    is_negated = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and constant_of(bound) is None
+    return bound.operand if is_negated and isinstance(bound, ast.UnaryOp) else None
 
 
 def _at_least_zero(length: isl.PwAff) -> isl.PwAff:

@@ -21,6 +21,8 @@ class Axis:
     step: int
     is_new: bool = False
     """Not of the array: `x[:, None]` has one position there, which goes with all of what it is computed with."""
+    extent: ast.expr | None = None
+    """The end of the array, where ``stop`` is computed and may go beyond."""
 
     @property
     def length(self) -> ast.expr:
@@ -63,7 +65,8 @@ class Region:
         walked = [(part, next(remaining) if isinstance(part, Axis) else part) for part in self.parts]
         indices = [index for part, index in walked if not (isinstance(part, Axis) and part.is_new)]
         index = indices[0] if len(indices) == 1 else ast.Tuple(indices, ast.Load())
-        return ast.Subscript(ast.Name(self.base.id, ast.Load()), index, context)
+        element = ast.Subscript(ast.Name(self.base.id, ast.Load()), index, context)
+        return ast.copy_location(element, self.base)
 
 
 def walks(node: ast.expr) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.apart import apart
 from polyviz.frontend.creation import CreationReader
-from polyviz.frontend.functions import PURE
+from polyviz.frontend.elementwise import Rolled, elementwise_operands, rolled_by
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
 from polyviz.frontend.masks import is_mask, unmasked
@@ -269,9 +269,11 @@ class SliceReader:
         aside = {
             id(part.value)
             for part in ast.walk(node)
-            if (isinstance(part, ast.Attribute) and part.attr == "shape")
+            if (isinstance(part, ast.Attribute) and part.attr in ("shape", "size"))
             or (isinstance(part, ast.Subscript) and ast.unparse(part.slice) == except_at)
         }
+        calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+        aside |= {id(part.args[0]) for part in calls if ast.unparse(part.func) == "len" and part.args}
         return any(
             isinstance(part, ast.Name) and id(part) not in aside and self._is(part.id, array)
             for part in ast.walk(node)
@@ -307,8 +309,14 @@ class SliceReader:
         if added is not None:
             self._matched = True
             return added
+        rolled = rolled_by(node, self._expressions.canonical)
+        if rolled is not None:
+            return self._rolled(rolled, node, target, names)
         operands = self._operands(node)
-        elements = [self._elementwise(part, target, names) for part in operands]
+        return self._computed(node, operands, [self._elementwise(part, target, names) for part in operands])
+
+    def _computed(self, node: ast.expr, operands: Sequence[ast.expr], elements: list[ast.expr]) -> ast.expr:
+        """``node`` with ``elements`` in the place of its ``operands``."""
         match node:
             case ast.BinOp(op=operator):
                 element: ast.expr = ast.BinOp(elements[0], operator, elements[1])
@@ -327,27 +335,16 @@ class SliceReader:
                 return node
         return ast.copy_location(element, node)
 
+    def _rolled(self, rolled: Rolled, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
+        """One element of what is rolled; ``node`` as it is where its place is not known, to be refused."""
+        count, already = len(self._sums.shape(rolled.operand)), len(self._sums.before)
+        element = self._elementwise(rolled.operand, target, names)
+        found = rolled.element(element, count, target.axes, names)
+        # What adds would have to add for the other place.
+        return node if found is None or len(self._sums.before) > already else ast.copy_location(found, node)
+
     def _operands(self, node: ast.expr) -> list[ast.expr]:
-        """The parts of ``node`` that it computes with element by element; none where it is no such computation."""
-        match node:
-            case ast.BinOp(left=left, right=right):
-                return [left, right]
-            case ast.UnaryOp(operand=operand):
-                return [operand]
-            case ast.Compare(left=left, comparators=others):
-                return [left, *others]
-            case ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[]) if is_part(array):
-                return [array]
-            case ast.Call(func=ast.Attribute(value=array, attr="astype"), args=[kind], keywords=[]) if (
-                self._expressions.canonical(kind) in PURE
-            ):
-                return [array]
-            case ast.Call(func=function, args=arguments):
-                canonical = self._expressions.canonical(function) or ""
-                elementwise = canonical in (*PURE, "numpy.clip") and canonical.partition(".")[0] in ("numpy", "abs")
-                is_choice = canonical == "numpy.where" and len(arguments) == 3
-                return arguments if elementwise or is_choice else []
-        return []
+        return elementwise_operands(node, self._expressions.canonical)
 
     def _generated(self, node: ast.expr) -> Generated | None:
         return generated(node, self._expressions)

@@ -14,7 +14,7 @@ from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Sequence
 
     from polyviz.frontend.source import Source
 
@@ -47,7 +47,7 @@ def taken_apart(source: Source) -> Source:
     x, y = (A[i][0], A[i][1])
     B[i][0], B[i][1] = (y, x)
     """
-    return replace(source, body=tuple(visited(_Writer(), source.body)))
+    return replace(source, body=tuple(visited(_Writer(source.body), source.body)))
 
 
 def with_named_rows(node: ast.For, fresh: Callable[[str], str]) -> ast.For:
@@ -74,6 +74,14 @@ def with_named_rows(node: ast.For, fresh: Callable[[str], str]) -> ast.For:
 
 
 class _Writer(ast.NodeTransformer):
+    """``body``: everything that may give a meaning to a name, or tell that it is an array."""
+
+    def __init__(self, body: Sequence[ast.stmt] = ()) -> None:
+        parts = [part for node in body for part in ast.walk(node)]
+        stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        bases = (part.value for part in parts if isinstance(part, ast.Subscript | ast.Attribute))
+        self._open = stored | {base.id for base in bases if isinstance(base, ast.Name)}
+
     def visit_Assign(self, node: ast.Assign) -> ast.Assign | list[ast.stmt]:
         match node:
             case ast.Assign(targets=[ast.Tuple() | ast.List() as names], value=ast.Name() | ast.Subscript() as row):
@@ -82,17 +90,67 @@ class _Writer(ast.NodeTransformer):
             case ast.Assign(targets=[ast.Subscript() as row], value=ast.Tuple() | ast.List() as values):
                 parts = _elements(row, values.elts, ast.Store())
                 written = ast.Assign([ast.Tuple(parts, ast.Store())], values)
+            case ast.Assign(targets=[ast.Tuple() | ast.List() as names], value=ast.BinOp() as value):
+                return self._computed(node, names.elts, value)
             case _:
                 return node
         if not parts:
             return node
-        base, indices = subscript_chain(row) if isinstance(row, ast.Subscript) else (row, ())
-        is_slice = bool(indices) and isinstance(indices[-1], ast.Slice)
-        shape = ast.Attribute(copy.deepcopy(base), "shape", ast.Load())
-        check = OfLength()
-        check.extent = ast.Subscript(shape, ast.Constant(len(indices) - is_slice), ast.Load())
-        check.count = len(parts)
-        return [located(check, node), located(written, node)]
+        return [_of_length(row, len(parts), node), located(written, node)]
+
+    def _computed(self, node: ast.Assign, names: list[ast.expr], value: ast.BinOp) -> ast.Assign | list[ast.stmt]:
+        """One value for each of ``names``, of sums and the like of rows of one array, and of numbers."""
+        rows = _rows(value, self._open)
+        bases = {ast.unparse(subscript_chain(row)[0]) for row in rows or ()}
+        counts = {len(subscript_chain(row)[1]) for row in rows or ()}
+        is_one = len(bases) == len(counts) == 1
+        if not rows or not is_one or not _elements(rows[0], names, ast.Load()):
+            return node
+        values = [_Elements(place).visit(copy.deepcopy(value)) for place in range(len(names))]
+        written = ast.Assign(node.targets, ast.Tuple(values, ast.Load()))
+        return [_of_length(rows[0], len(names), node), located(written, node)]
+
+
+class _Elements(ast.NodeTransformer):
+    """Puts one element in the place of rows."""
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        base, indices = subscript_chain(node)
+        return _element(base, indices, self._place, ast.Load())
+
+
+def _of_length(row: ast.expr, count: int, node: ast.stmt) -> OfLength:
+    """That ``row`` has ``count`` elements, at the place of ``node``."""
+    base, indices = subscript_chain(row) if isinstance(row, ast.Subscript) else (row, ())
+    is_slice = bool(indices) and isinstance(indices[-1], ast.Slice)
+    shape = ast.Attribute(copy.deepcopy(base), "shape", ast.Load())
+    check = OfLength()
+    check.extent = ast.Subscript(shape, ast.Constant(len(indices) - is_slice), ast.Load())
+    check.count = count
+    return located(check, node)
+
+
+def _rows(node: ast.expr, unknown: Container[str]) -> list[ast.Subscript] | None:
+    """What in ``node`` is subscripted; None where there is more than arithmetic of that and of numbers, which names
+    that are ``unknown`` may not be."""
+    match node:
+        case ast.BinOp(left=left, op=operator, right=right) if not isinstance(operator, ast.MatMult):
+            first, second = _rows(left, unknown), _rows(right, unknown)
+            return None if first is None or second is None else first + second
+        case ast.UnaryOp(operand=operand):
+            return _rows(operand, unknown)
+        case ast.Subscript():
+            base, indices = subscript_chain(node)
+            is_plain = isinstance(base, ast.Name) and not any(map(_is_several, indices))
+            return [node] if is_plain else None
+        case ast.Constant():
+            return []
+        case ast.Name(id=name) if name not in unknown:
+            return []
+    return None
 
 
 def _with_iterables(node: ast.For) -> tuple[list[ast.expr], list[ast.expr]]:

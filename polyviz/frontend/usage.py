@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, counts_of
-from polyviz.frontend.regions import is_new_axis
+from polyviz.frontend.regions import constant_of, is_new_axis
 from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 
 if TYPE_CHECKING:
@@ -229,6 +229,7 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         self._passed_on(node)
+        self._along_axis(node)
         name = self._canonical(node.func)
         if name is None and isinstance(node.func, ast.Attribute):
             self._visit_at("data", node.func)
@@ -252,6 +253,20 @@ class _Visitor(ast.NodeVisitor):
         keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
         inside = "rounded" if name == "int" and self._position == "affine" else self._position
         self._visit_at(inside if keeps else "data", *arguments)
+
+    def _along_axis(self, node: ast.Call) -> None:
+        """``np.roll(A, 1, axis=1)`` and ``A.sum(axis=1)`` go along an axis that the array has."""
+        called = self._canonical(node.func) or ""
+        is_rolled = called == "numpy.roll"
+        given = [one.value for one in node.keywords if one.arg == "axis"] or (node.args[2:3] if is_rolled else [])
+        axis = constant_of(given[0]) if given else 0 if is_rolled else None
+        operand: ast.expr | None = node
+        while isinstance(operand, ast.Call):
+            is_method = isinstance(operand.func, ast.Attribute) and not self._canonical(operand.func)
+            first = operand.args[0] if operand.args else None
+            operand = operand.func.value if is_method and isinstance(operand.func, ast.Attribute) else first
+        if axis is not None and axis >= 0 and isinstance(operand, ast.Name) and (axis or is_rolled):
+            self._at_least(operand.id, axis + 1)
 
     def _passed_on(self, node: ast.Call) -> None:
         """An array has as many dimensions as the helper subscripts that it is passed to."""

@@ -180,13 +180,14 @@ def _require_contiguous(statement: Statement, operands: Operands, column: int) -
     """Refuse operands of columns that lie apart in memory, unless they are packed."""
     count = len(statement.iterators)
     for operand in operands.columns:
-        [rows] = [
+        # Where one line of the source stands for several elements, all of them have its span.
+        found = [
             access_rows(access, count)
             for access in statement.accesses
-            if isinstance(operand, Element) and access.span == operand.span
+            if isinstance(operand, Element) and access.span == operand.span and access.array == operand.array
         ]
-        change = [row[column] for row in rows or ()]
-        if not change or change[-1] != 1 or any(change[:-1]):
+        changes = [[row[column] for row in rows or ()] for rows in found]
+        if not changes or any(not change or change[-1] != 1 or any(change[:-1]) for change in changes):
             raise RefusedError(
                 f"{', '.join(arrays_of(operand))} is not contiguous along the columns, and not packed"
             )

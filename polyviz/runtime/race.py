@@ -162,7 +162,7 @@ class Race:
         if expected is None:
             return row
         outputs = self.outputs(outcome)
-        agreement = compare_values(expected, outputs)
+        agreement = compare_values(expected, outputs, self.given.values())
         if not agreement.agrees:
             return replace(row, status="wrong", verified=False, note=_joined(row.note, agreement.sentence))
         return _strictly(replace(row, verified=True), entrant, bit_difference(expected, outputs))

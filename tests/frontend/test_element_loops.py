@@ -28,6 +28,7 @@ LOOPS = {
     "all_but_the_first": "for i, a in enumerate(A[1:]):\n        B[i] = a",
     "neighbours": "for a, b in zip(A[:-1], A[1:]):\n        B[0] += a * b",
     "fewer_than_left_out": "for a in A[3:-3]:\n        B[0] += a",
+    "parts_of_numbers": "for a, b in zip(A, B):\n        B[0] += a.real * b.conjugate() - b.imag",
     "rows": "for row in C:\n        for c in row:\n            B[0] += c",
     "rows_by_subscript": "for i, row in enumerate(C):\n        for j in range(len(row)):\n            row[j] += A[i]",
     "rows_together": "for row, a in zip(C, A):\n        for c, b in zip(row, B):\n            B[1] += a * c * b",

@@ -75,8 +75,16 @@ def residual(A, x, b):
     return r @ r
 
 
+def factored(A):
+    L = np.zeros_like(A)
+    for j in range(A.shape[0]):
+        for i in range(j, A.shape[0]):
+            L[i, j] = A[i, j] - np.dot(L[i, :j], L[j, :j])
+    return L
+
+
 WHOLE = [gram, gram_by_dot, layer, outer, distances, differences, column, transposed_in_place, copied_transposed,
-         turned, tail, row_and_whole, residual]  # fmt: skip
+         turned, tail, row_and_whole, residual, factored]  # fmt: skip
 DATA = {
     "A": np.arange(9.0).reshape(3, 3) - 4, "X": np.arange(6.0).reshape(2, 3) - 2, "W": np.ones((3, 3)) * 2,
     "b": np.array([1.0, -2.0, 3.0]), "x": np.array([1.0, 2.0, 4.0]), "y": np.array([3.0, 5.0, -1.0]),
@@ -162,8 +170,39 @@ def test_sizes_with_which_a_bound_would_count_from_the_end_are_refused_at_the_ca
         kernel(np.arange(7.0), np.zeros(7), 7, -1)
 
 
-@pytest.mark.parametrize("lines", ["for i in range(n): y[-i:] = 3.0", "for i in range(1, n): y[:-i] += x[i:]"])
-def test_a_bound_that_counts_from_the_end_in_a_loop_is_refused(lines: str) -> None:
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for i in range(1, n): y[:-i] += x[i:]",
+        "y[k:-k] = x[2 * k:]",
+        "y[: n - k] = x[k:] - x[:-k]",
+        "for i in range(n): y[i] = np.sum(x[-(i + 1):])",
+        "y[0] = np.sum(x[-(n + 3):-k])",
+        "y[1:] = np.sum(x[-k:])",
+    ],
+)
+def test_a_bound_may_count_from_the_end_by_a_name(lines: str) -> None:
+    text = f"def f(x: 'float64[:]', y, n, k):\n    y[0] = 0.0\n    {lines}"
+    agree(text, x=np.arange(1.0, 8.0), y=np.ones(7), n=7, k=2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("for i in range(n): y[-i:] = 3.0", "`-i` of a slice of `y` is not always negative"),
+        ("for i in range(1, n): y[:1 - i] += x[i - 1:]", "is negative in some iterations"),
+    ],
+)
+def test_a_bound_that_counts_from_either_end_in_a_loop_is_refused(lines: str, words: str) -> None:
     """For one size alone it would not; a kernel for that size is nothing that anybody asks for."""
-    with pytest.raises(ExtractionError, match="is negative in some iterations"):
+    with pytest.raises(ExtractionError, match=words):
         extract(f"def f(x: 'float64[:]', y, n):\n    y[0] = 0.0\n    {lines}")
+
+
+def test_a_distance_of_nothing_from_the_end_is_refused_at_the_call() -> None:
+    kernel = pv.compile("def f(x: 'float64[:]', k):\n    x[:-k] = 0.0", target="python")
+    x = np.ones(4)
+    kernel(x, 1)
+    assert x.tolist() == [0.0, 0.0, 0.0, 1.0]
+    with pytest.raises(pv.PolyvizError, match="assume"):
+        kernel(x, 0)

@@ -36,6 +36,13 @@ def test_how_much_is_rounding_depends_on_the_type(dtype: str, rounded: float, wr
     assert not agree(expected, np.array([1.0 + wrong], dtype))
 
 
+def test_a_sum_of_single_numbers_is_as_exact_as_they_are() -> None:
+    expected, rounded = {"s": np.float64(1.0)}, {"s": np.float64(1.0 + 1e-7)}
+    assert not compare_values(expected, rounded, [np.ones(3), 2, None]).agrees
+    assert compare_values(expected, rounded, [np.ones(3, "f4"), 2]).agrees
+    assert not compare_values(expected, {"s": np.float64(1.001)}, [np.ones(3, "f4")]).agrees
+
+
 def test_a_large_wrong_value_is_no_measure() -> None:
     assert not agree(np.array([1.0, 1.0]), np.array([1e12, 1.5]))
     found = compare_values({"A": np.array([1.0, 2.0])}, {"A": np.array([1e12, 2.0])})

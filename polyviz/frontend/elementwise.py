@@ -1,0 +1,97 @@
+"""What is computed element by element, and ``np.roll``, whose elements come from elsewhere along an axis."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.functions import PURE
+from polyviz.frontend.regions import Axis, constant_of, difference, is_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Canonical = Callable[[ast.expr], str | None]
+
+
+def elementwise_operands(node: ast.expr, canonical: Canonical) -> list[ast.expr]:
+    """The parts of ``node`` that it computes with element by element; none where it is no such computation."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.UnaryOp(operand=operand):
+            return [operand]
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+        case ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[]) if is_part(array):
+            return [array]
+        case ast.Call(func=ast.Attribute(value=array, attr="astype"), args=[kind], keywords=[]) if (
+            canonical(kind) in PURE
+        ):
+            return [array]
+        case ast.Call(func=function, args=arguments):
+            if (rolled := rolled_by(node, canonical)) is not None:
+                return [rolled.operand]
+            called = canonical(function) or ""
+            elementwise = called in (*PURE, "numpy.clip") and called.partition(".")[0] in ("numpy", "abs")
+            is_choice = called == "numpy.where" and len(arguments) == 3
+            return arguments if elementwise or is_choice else []
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """``operand`` moved by ``shift`` along ``axis``, around the end; without an axis, a vector."""
+
+    operand: ast.expr
+    shift: ast.expr
+    axis: int | None
+
+    def element(
+        self, element: ast.expr, count: int, axes: Sequence[Axis], names: Sequence[str]
+    ) -> ast.expr | None:
+        """``element``, one of an operand with ``count`` dimensions, from where it was; None where that is not known."""
+        axis = 0 if self.axis is None else self.axis
+        if (self.axis is None and count != 1) or not -count <= axis < count or count > len(axes):
+            return None
+        place = len(axes) - count + axis % count
+        along, name = axes[place], names[place]
+        if along.step != 1:
+            return None
+        moved = difference(difference(ast.Name(name, ast.Load()), along.start), self.shift)
+        around: ast.expr = ast.BinOp(moved, ast.Mod(), along.length)
+        if constant_of(along.start) != 0:
+            around = ast.BinOp(along.start, ast.Add(), around)
+        found: ast.expr = _At(name, around).visit(copy.deepcopy(element))
+        return found
+
+
+def rolled_by(node: ast.expr, canonical: Canonical) -> Rolled | None:
+    """What ``node`` rolls by how many places, one axis at a time.
+
+    >>> node = ast.parse("np.roll(A, -1, axis=0)", mode="eval").body
+    >>> rolled_by(node, lambda function: "numpy.roll").axis
+    0
+    """
+    if not isinstance(node, ast.Call) or canonical(node.func) != "numpy.roll":
+        return None
+    given = dict(zip(("a", "shift", "axis"), node.args, strict=False))
+    given |= {one.arg or "": one.value for one in node.keywords}
+    axis = constant_of(given["axis"]) if "axis" in given else None
+    is_known = given.keys() - {"axis"} == {"a", "shift"} and (axis is not None or "axis" not in given)
+    if not is_known or isinstance(given["shift"], ast.Tuple | ast.List):
+        return None
+    return Rolled(given["a"], given["shift"], axis)
+
+
+class _At(ast.NodeTransformer):
+    """Puts ``place`` where ``name`` is."""
+
+    def __init__(self, name: str, place: ast.expr) -> None:
+        self._name = name
+        self._place = place
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return copy.deepcopy(self._place) if node.id == self._name else node
