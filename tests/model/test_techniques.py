@@ -49,6 +49,7 @@ def test_keywords_switch_techniques_off() -> None:
         "array_sums": False,
         "accumulate": False,
         "late": False,
+        "rows_ahead": False,
         "interleave": False,
         "lift": False,
         "outer_vectors": False,
