@@ -30,6 +30,7 @@ from polyviz.codegen.pipeline_c import PipelinePrinter
 from polyviz.codegen.regularity import dynamic, is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
+from polyviz.codegen.rows_ahead_c import RowsAheadPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.select_c import Choice, SelectPrinter
 from polyviz.codegen.teams_c import TeamPrinter
@@ -122,6 +123,7 @@ class _CProgram:
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
         self.mirrors = MirrorPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.ahead = RowsAheadPrinter(self.scop, self.plan, self.types, *shown)
         self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
         added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
         self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
@@ -362,6 +364,8 @@ class _CProgram:
         self.array_sums.write(node, self.bodies, indent, scheduling, print_loop, self.folds)
 
     def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
+        if not pragma and self.ahead.write(node, self.bodies, indent, self._plain_loop):
+            return
         name, stop = node.iterator, self.printer.bound(node.stop)
         advance = "++" if node.step == 1 else f" += {node.width or node.step}"
         header = f"int64_t {name} = {self.printer.expression(node.start)}; {name} < {stop}; {name}{advance}"
@@ -369,7 +373,7 @@ class _CProgram:
         if pragma:
             self.text.add(indent, pragma)
         self.text.add(indent, f"for ({header}) {{")
-        for line in self.teams.own_arrays(node):
+        for line in (*self.teams.own_arrays(node), *self.ahead.lines(node)):
             self.text.add(indent + 1, line)
         with self.temporaries.inside(node):
             self._node(node.body, indent + 1)
@@ -378,18 +382,15 @@ class _CProgram:
 
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
-        size = work_of(self.plan, mark)
-        return "" if size is None else f" if ({self.printer.expression(size)} > {least})"
+        return "" if (size := work_of(self.plan, mark)) is None else f" if ({self.printer.expression(size)} > {least})"
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:
-            packed = node.statement in self.blocks.packed
-            self.blocks.block(node.statement, node.arguments, indent, packed=packed)
+            self.blocks.block(node.statement, node.arguments, indent, packed=node.statement in self.blocks.packed)
             return
         statement = self.scop.statement(node.statement)
         own = placed_body(statement, self.bodies[node.statement], node.arguments)
         self.arrays.enter(statement)
-        lines = self.printer.instructions(own if self.chosen is None else [self.chosen.body], 0)
         comment = f"  // line {statement.span.line}: {statement.headline}"
-        for number, line in enumerate(lines):
+        for number, line in enumerate(self.printer.instructions([self.chosen.body] if self.chosen else own, 0)):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)

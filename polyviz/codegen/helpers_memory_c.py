@@ -36,6 +36,25 @@ static inline int64_t {name}(int64_t count, int64_t threads)
 }
 """
     ),
+    ("rows_are_far", ""): Helper(
+        """\
+/* Whether rows of a size in bytes are too far apart for hardware to expect the next, and more than a cache holds. */
+static inline int {name}(int64_t rows, size_t size, size_t cache)
+{
+    return size >= 1024 && (size_t)rows * size > cache;
+}
+"""
+    ),
+    ("fetch_row", ""): Helper(
+        """\
+/* Asks for cache lines up to a cell, so many bytes into an array. Nothing is read, so it may as well be outside. */
+static inline void {name}(const void *array, size_t cell, int lines)
+{
+    for (int line = 0; line < lines; line++)
+        __builtin_prefetch((const void *)((uintptr_t)array + cell - 64 * line));
+}
+"""
+    ),
     ("whole_lines", ""): Helper(
         """\
 /* The length of rows that fill cache lines, each of so many elements, but no pages: those would share cache sets. */

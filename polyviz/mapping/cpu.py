@@ -101,6 +101,7 @@ def make_plan(
     reciprocal: bool = True,
     late: bool = True,
     once_more: bool = True,
+    rows_ahead: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -110,19 +111,19 @@ def make_plan(
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
-    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
-    plain Python, which is for reading, then has the order of the schedule as it is.
+    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off
+    (plain Python, which is for reading, then has the order of the schedule).
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
     that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse``
     that threads share two loops as one, ``align`` copies whose rows begin on cache lines, ``outer_vectors`` vector
     lanes around short loops, ``periodic`` that innermost loops take remainders, and decide, at their ends only,
-    ``select`` that vector loops choose instead of branching, ``versions`` that subscripts are tested at the ends of
-    loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
-    ``reciprocal`` that quotients by numbers become products there, ``late`` that terms which wait for an iteration
-    before come last there (all in ``c`` only), ``once_more`` that final values of temporaries are computed apart. The
-    rest is for loops that wait for memory (``MemoryRules``).
+    ``select`` that vector loops choose instead of branching, ``versions`` that subscripts are tested at loops' ends,
+    ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered, ``reciprocal`` that
+    quotients by numbers become products, ``late`` that terms which wait for an iteration before come last,
+    ``rows_ahead`` that rows are asked for early (all in ``c`` only), ``once_more`` that final values of temporaries are
+    computed apart. The rest is for loops that wait for memory (``MemoryRules``).
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -130,8 +131,7 @@ def make_plan(
     again = compute_once_more(scop, dependences) if once_more and target in COMPILED else OnceMore(dependences)
     dependences = again.dependences
     usable = register_tile and target in COMPILED and processor is not None and processor.vector_registers
-    packs = (pack, pack and target == "c")
-    registers = Registers(processor, *packs) if usable and processor is not None else None
+    registers = Registers(processor, pack, pack and target == "c") if usable and processor is not None else None
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None
@@ -175,8 +175,8 @@ def make_plan(
     if lift and tile is None:
         alike = partial(make_plan, scop, dependences, schedule, target, processor=processor, contract=contract)
         plan = with_short_lines_whole(scop, plan, alike)
-    lanes = {"periodic": periodic, "select": select, "serial": not in_order}
-    return with_vector_loops(scop, plan, **lanes) if target in COMPILED else plan
+    lanes = {"periodic": periodic, "select": select, "rows_ahead": rows_ahead}
+    return with_vector_loops(scop, plan, **lanes, in_order=in_order) if target in COMPILED else plan
 
 
 def _mapped(

@@ -13,6 +13,7 @@ from polyviz.mapping.lifting import find_liftings
 from polyviz.mapping.outer_vectors import lanes_decisions
 from polyviz.mapping.panels import make_panels
 from polyviz.mapping.periodic import find_periodic, periodic_decision
+from polyviz.mapping.rows_ahead import find_rows_ahead
 from polyviz.model.expression import Assign
 from polyviz.model.late_terms import latest_last
 from polyviz.model.plan import INTERLEAVE, JAM, UNROLL_JAM, VECTOR, LateTerms
@@ -63,6 +64,12 @@ LATE = (
 )
 
 
+AHEAD = (
+    "a strip of columns walks down rows in other pages of memory, where hardware does not look ahead: where an array "
+    "is larger than the cache of a core, the program asks for its rows some steps before it comes to them"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class LoopForms:
     """The forms of loops that are wanted beside threads and tiles: see the techniques called alike."""
@@ -95,17 +102,25 @@ def rows_side_by_side(
     return jam_rows(scop, dependences, mapped, processor) if jam else mapped
 
 
-def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool, serial: bool) -> Plan:
-    """``plan`` that says which of its vector loops go around others, which innermost ones (``serial`` ones, too) are
-    simpler but at their ends, and which vector loops choose between values."""
+def with_vector_loops(
+    scop: Scop, plan: Plan, *, periodic: bool, select: bool, rows_ahead: bool, in_order: bool
+) -> Plan:
+    """``plan`` that says which of its vector loops go around others, which innermost ones (serial ones, too, but
+    ``in_order``) are simpler but at their ends, which vector loops choose between values, and which walk down rows."""
     decisions = lanes_decisions(plan.tree, plan.target)
-    found = find_periodic(scop, plan, serial=serial) if periodic else ()
+    found = find_periodic(scop, plan, serial=not in_order) if periodic else ()
     if found:
         decisions = (*decisions, periodic_decision(scop, found, plan.target))
     chosen = _choosing(scop, plan.tree) if select else None
     if chosen and plan.target == "c":
         decisions = (*decisions, Decision("select", CHOOSES, chosen))
-    return replace(plan, periodic=found, selects=chosen, decisions=(*plan.decisions, *decisions))
+    known = None if in_order or not rows_ahead else plan.vectors
+    ahead = () if known is None else find_rows_ahead(scop, plan.tree, known.l2)
+    if ahead:
+        names = tuple(dict.fromkeys(found.statement for found in ahead))
+        decisions = (*decisions, Decision("rows_ahead", AHEAD, names))
+    decisions = (*plan.decisions, *decisions)
+    return replace(plan, periodic=found, selects=chosen, rows_ahead=ahead, decisions=decisions)
 
 
 def with_shorter_sums(

@@ -203,6 +203,16 @@ class LateTerms:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsAhead:
+    """``statement`` walks down rows of an array in a strip of at most ``width`` columns; ``cache`` bytes of rows are
+    still there for the next strip."""
+
+    statement: str
+    width: int
+    cache: int
+
+
+@dataclass(frozen=True, slots=True)
 class AlignedRows:
     """``arrays`` that stand in copies while a loop over time runs: ``column`` of each row begins a cache line there."""
 
@@ -301,6 +311,7 @@ class Plan:
     statements choose between values in vector lanes instead of branching (None: lanes branch as the user does);
     ``factored`` which have sums with a common factor that is taken out where these may be reordered, ``multiplied``
     which have quotients that become products there, ``late`` which have terms that are added last there;
+    ``rows_ahead`` which walk down rows that are asked for some steps ahead;
     ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``even_strips`` are marks of
     parallel loops over strips that may as well be wider or narrower; ``two_versions``: innermost loops
     have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
@@ -332,6 +343,7 @@ class Plan:
     factored: tuple[str, ...] = ()
     multiplied: tuple[str, ...] = ()
     late: tuple[LateTerms, ...] = ()
+    rows_ahead: tuple[RowsAhead, ...] = ()
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
     even_strips: tuple[str, ...] = ()

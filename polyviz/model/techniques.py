@@ -81,7 +81,10 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("reciprocal", "multiply by the reciprocal of a number instead of dividing by it (target c)"),
     Technique("late", "add last, in a sum, what the iteration before has computed (target c)"),
     Technique(
-        "once_more", "compute what temporaries hold at the end behind the loops, not inside (targets c, numba)"
+        "once_more", "compute what temporaries hold at the end apart from the loops, not inside (targets c, numba)"
+    ),
+    Technique(
+        "rows_ahead", "ask for rows of a large array some steps before a strip of columns needs them (target c)"
     ),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),

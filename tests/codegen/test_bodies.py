@@ -19,7 +19,7 @@ NAMESPACE = {"A": np.ones(3), "B": np.ones(3), "n": 3}
 
 
 def cell(schedule: str) -> pv.Kernel:
-    return pv.compile(CELL, schedule=schedule, target="c", namespace=NAMESPACE)
+    return pv.compile(CELL, schedule=schedule, target="c", namespace=NAMESPACE, once_more=False)
 
 
 def test_a_visible_temporary_has_a_private_copy_and_hands_over_the_last_value() -> None:

@@ -115,7 +115,7 @@ for i in range(n):
     import numpy as np
 
     names = {"n": 4, "A": np.ones((4, 4)), "B": np.ones((4, 4)), "C": np.ones((4, 4))}
-    kernel = pv.compile(text, target="c", namespace=names)
+    kernel = pv.compile(text, target="c", namespace=names, once_more=False)
     assert not kernel.plan.register_tiles
 
 

@@ -50,6 +50,7 @@ def test_keywords_switch_techniques_off() -> None:
         "accumulate": False,
         "late": False,
         "once_more": False,
+        "rows_ahead": False,
         "interleave": False,
         "lift": False,
         "outer_vectors": False,
