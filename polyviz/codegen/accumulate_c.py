@@ -115,7 +115,7 @@ class AccumulationPrinter:
         cells = [self._cell(update) for update in kept]
         for update, cell in zip(kept, cells, strict=True):
             self._line(indent + 1, f"{self._kind(update)} {self.variable(update)} = {cell};")
-        updates = tuple(self._in_variable(update) for update in fold.updates)
+        updates = tuple(self._in_variable(update, own[update.assign.target]) for update in fold.updates)
         tested = self.reorders and not _jumps(updates) and self._is_tested(fold)
         if tested:
             self._line(indent + 1, f"int64_t {self.outside} = 0;  // lanes go on, and say so behind the loop")
@@ -164,10 +164,11 @@ class AccumulationPrinter:
         self.arrays.enter(update.statement)
         return self.printer.expression(update.assign.target)
 
-    def _in_variable(self, update: Update) -> Update:
+    def _in_variable(self, update: Update, cell: Update) -> Update:
+        """``update`` of the variable that is named after ``cell``, perhaps another update of the same cell."""
         if not update.assign.target.subscripts:
             return update
-        return replace(update, assign=redirected(update.assign, Element(self.variable(update))))
+        return replace(update, assign=redirected(update.assign, Element(self.variable(cell))))
 
     def _in_lanes(self, fold: Fold, updates: Sequence[Update], lanes: int, indent: int) -> None:
         """Groups of iterations first, then those that remain."""

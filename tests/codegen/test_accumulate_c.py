@@ -198,3 +198,34 @@ def test_a_sum_in_order_stops_at_the_test() -> None:
     kernel = pv.compile(function_of(ROWS_OF_EIGHT), target="c", contract="strict")
     assert "noted_index" not in kernel.source
     assert "checked_index(column[i][s]" in kernel.source
+
+
+UPDATED_TWICE = """
+for i in range(1, 9):
+    u = 0.25 * (x[i + 1] + B[n - 1, i - 1])
+    for j in range(1, n - 1):
+        for k in range(i, n - 1):
+            u = 0.25 * (u + u)
+            u += max(u, x[i])
+        if A[i, 1] > 0.5:
+            u = x[i] - B[j, i]
+        for k in range(2, i):
+            u = u * 0.5
+            u = u + A[i + 1, i - 1]
+        u += u * 0.5
+    t = u
+for i in range(1, n - 1):
+    t = x[i]
+"""
+
+
+@needs_compiler
+def test_a_product_and_a_sum_of_one_cell_share_its_variable() -> None:
+    kernel = pv.compile(UPDATED_TWICE, target="c")
+    assert "u_private_sum = u_private_sum * 0.5" in kernel.source
+    random = np.random.default_rng(5)
+    given = {"n": 11, "A": random.random((12, 12)), "B": random.random((12, 12)), "x": random.random(12)}
+    expected = dict(given)
+    exec(UPDATED_TWICE, {}, expected)
+    found = kernel(**given, u=0.0)
+    np.testing.assert_allclose(found, [expected[name] for name in kernel.program.results])
