@@ -29,10 +29,11 @@ from polyviz.model.expression import (
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.model.device import GridEnds
     from polyviz.model.plan import Expansion, Plan
+    from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop, Statement
 
 
@@ -73,6 +74,25 @@ def apart(plan: Plan, tree: isl.Schedule) -> Plan:
     """What computes final values before or behind the loops of ``plan`` in the order of ``tree``, as a plan."""
     nothing: dict[str, Any] = dict.fromkeys(_OF_LOOPS, ())
     return replace(plan, tree=tree, **nothing)
+
+
+def reading_back(scop: Scop, plan: Plan) -> dict[str, tuple[Instruction, ...]]:
+    """What statements that have stored a temporary do to read it back."""
+    return {name: _turned(scop.statement(name)) for name in plan.read_back}
+
+
+def _turned(statement: Statement) -> tuple[Instruction, ...]:
+    (stored,) = statement.body
+    assert isinstance(stored, Assign)
+    assert isinstance(stored.value, Element)
+    return (replace(stored, target=stored.value, value=stored.target),)
+
+
+def fits(scop: Scop, plan: Plan, types: Mapping[str, ArrayType]) -> bool:
+    """Whether what is read back has the type of the temporary that was stored."""
+    copied = [part for name in plan.read_back for part in _turned(scop.statement(name))]
+    pairs = [[one.array for one in walk(part) if isinstance(one, Element)] for part in copied]
+    return all(types[temporary].dtype == types[array].dtype for temporary, array, *_ in pairs)
 
 
 _OF_LOOPS = ("locals", "expansions", "final_values", "full_tiles", "register_tiles")

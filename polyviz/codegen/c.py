@@ -9,7 +9,7 @@ from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import apart, placed_body, private_name, work_of
+from polyviz.codegen.bodies import apart, placed_body, private_name, reading_back, work_of
 from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.conditional_cells_c import CellPrinter
@@ -174,7 +174,8 @@ class _CProgram:
         self.text.add(1, "/* The last iteration once more: what it leaves in its temporaries stays visible. */")
         plan = apart(self.plan, tree)
         bodies, self.in_lanes = self.bodies, True
-        self.bodies = planned_bodies(self.scop, plan, self.printer.environment, self.floating_point)
+        own = planned_bodies(self.scop, plan, self.printer.environment, self.floating_point)
+        self.bodies = own | reading_back(self.scop, plan)
         self._node(lower(self.scop, plan, self.arrays.taken), 1)
         self.bodies, self.in_lanes = bodies, False
 

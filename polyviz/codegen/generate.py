@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from polyviz.codegen.bodies import fits
 from polyviz.codegen.c import print_c
 from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
@@ -47,6 +48,8 @@ def generate(
     if plan.target not in _PRINTERS:
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
     types = all_types(scop, given)
+    if plan.otherwise is not None and not fits(scop, plan, types):
+        plan = plan.otherwise
     require_whole_numbers(scop, types)
     require_real_numbers(scop, types)
     environment = Environment({name: kind.dtype for name, kind in types.items()})

@@ -18,6 +18,7 @@ from polyviz.codegen.bodies import (
     placed_body,
     planned_body,
     private_name,
+    reading_back,
 )
 from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
 from polyviz.codegen.decisive import decisive_statements
@@ -159,7 +160,7 @@ class _PythonProgram:
         plan = apart(self.plan, tree)
         self.text.add(1, "# The last iteration once more: what it leaves in its temporaries stays visible.")
         own = {one.name: planned_body(self.scop, plan, one) for one in self.scop.statements}
-        bodies, self.bodies, self.inside_parallel = self.bodies, own, True
+        bodies, self.bodies, self.inside_parallel = self.bodies, own | reading_back(self.scop, plan), True
         self._node(lower(self.scop, plan, self.identifiers.taken), 1)
         self.bodies, self.inside_parallel = bodies, False
 

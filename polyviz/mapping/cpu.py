@@ -158,6 +158,7 @@ def make_plan(
         final_values=storage.final_values,
         ahead=again.ahead,
         behind=again.behind,
+        read_back=again.read_back,
         full_tiles=mapped.full_tiles,
         work=mapped.work,
         register_tiles=shaped(mapped.register_tiles, register_tile),

@@ -1,9 +1,10 @@
-"""What temporaries hold at the end is computed apart, before or behind the loops.
+"""What temporaries hold at the end is found apart, before or behind the loops.
 
 In a cell of a notebook every temporary stays visible: after ``for i in range(n): d = x[i] - m`` the name ``d`` has the
 value of the last iteration. Handing it over inside the loops puts a condition into each of them, where vectors,
 register tiles and sums in lanes have no room for one. The last iteration is cheap to compute once more: behind the
-loops what reads final values, before them what reads cells that are overwritten later.
+loops what reads final values, before them what reads cells that are overwritten later. What follows from values between
+the two is read back, if some array keeps it as it was.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import islpy as isl
 from polyviz.analysis.order import Order
 from polyviz.analysis.times import sets_of, times_by_statement
 from polyviz.mapping.storage import copies_of_scalar
+from polyviz.model.expression import Assign, Element
 from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from polyviz.model.dependences import Dependences, Privatization
-    from polyviz.model.scop import Access, Scop
+    from polyviz.model.scop import Access, Scop, Statement
 
 OPERATIONS = 2_000_000
 FEW_ITERATIONS = 32
@@ -33,47 +35,61 @@ FEW_ITERATIONS = 32
 @dataclass(frozen=True, slots=True)
 class OnceMore:
     """``dependences`` with no final values but those that loops have to hand over, the order of the instances that
-    compute the others ``ahead`` of all loops and ``behind`` them (None: there are none), and what is said of them."""
+    compute the others ``ahead`` of all loops and ``behind`` them (None: there are none), the statements whose instances
+    there read back what they have stored, and what is said of them."""
 
     dependences: Dependences
     ahead: isl.Schedule | None = None
     behind: isl.Schedule | None = None
+    read_back: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 
 def compute_once_more(scop: Scop, dependences: Dependences) -> OnceMore:
-    """Which final values are computed apart: those that follow from what the loops have not changed yet, or will not
-    change any more."""
+    """Which final values are found apart: those that follow from what the loops have not changed yet, or will not
+    change any more, and those that an array keeps."""
     visible = {found.array: found for found in dependences.privatizations if found.last is not None}
     if not visible:
         return OnceMore(dependences)
     search = _Search(scop, dependences)
     try:
         with at_most(OPERATIONS):
-            needed = _needed(search, visible)
+            needed, kept = _needed(search, visible)
             parts = search.parts(_union(scop, needed.values()))
     except isl.Error:
         return OnceMore(dependences)
-    if not needed or parts is None:
+    if not (needed or kept) or parts is None:
         return OnceMore(dependences)
+    names = (*needed, *kept)
     privatizations = tuple(
-        replace(found, last=None) if found.array in needed else found for found in dependences.privatizations
+        replace(found, last=None) if found.array in names else found for found in dependences.privatizations
     )
-    ahead, behind = (None if part.is_empty() else scop.schedule.intersect_domain(part) for part in parts)
-    said = _said(tuple(needed), parts)
-    return OnceMore(replace(dependences, privatizations=privatizations), ahead, behind, (said,))
+    orders = parts[0], _union(scop, (parts[1], *kept.values()))
+    ahead, behind = (None if part.is_empty() else scop.schedule.intersect_domain(part) for part in orders)
+    return OnceMore(
+        replace(dependences, privatizations=privatizations),
+        ahead,
+        behind,
+        read_back=tuple(one.get_tuple_name() for part in kept.values() for one in sets_of(part)),
+        decisions=_said(tuple(needed), parts, tuple(kept)),
+    )
 
 
-def _needed(search: _Search, visible: Mapping[str, Privatization]) -> dict[str, isl.UnionSet]:
-    """The instances that compute each final value again, of those where that is possible."""
+def _needed(
+    search: _Search, visible: Mapping[str, Privatization]
+) -> tuple[dict[str, isl.UnionSet], dict[str, isl.UnionSet]]:
+    """The instances that compute each final value again, of those where that is possible, and those that have stored
+    one of the others."""
     found = {name: search.instances(one) for name, one in visible.items()}
+    kept = {name: search.stored(visible[name]) for name, part in found.items() if part is None}
+    stored = {name: part for name, part in kept.items() if part is not None}
     possible = {name: part for name, part in found.items() if part is not None}
     writes = {name: search.written(part) for name, part in possible.items()}
     # Whoever computes one value again overwrites what others hold: those have to be computed again, too.
-    while clobbering := [name for name in possible if not writes[name] <= possible.keys()]:
+    while clobbering := [name for name in possible if not writes[name] <= possible.keys() | stored.keys()]:
         for name in clobbering:
             del possible[name]
-    return possible
+    return possible, stored
 
 
 def _union(scop: Scop, parts: Iterable[isl.UnionSet]) -> isl.UnionSet:
@@ -109,6 +125,60 @@ class _Search:
                 return found if self.parts(found) is not None else None
             found = grown.coalesce()
         return None
+
+    def stored(self, wanted: Privatization) -> isl.UnionSet | None:
+        """The instance that has stored the final value of a temporary, as it is, in a cell that nobody has changed
+        since; None where there is none."""
+        assert wanted.last is not None
+        last = wanted.last.apply(copies_of_scalar(self.scop, wanted))
+        for statement in self.scop.statements:
+            if not self._stores(statement, wanted.array):
+                continue
+            copies = self._of_statements(copies_of_scalar(self.scop, wanted), [statement.name])
+            behind = self._behind(statement.name, wanted.last)
+            found = copies.intersect_range(last).domain().intersect(behind)
+            if self._is_one(found, wanted.last) and not self._changes_again(statement, found):
+                return found
+        return None
+
+    def _stores(self, statement: Statement, name: str) -> bool:
+        """Whether ``statement`` does nothing but copy the temporary into an array that the user sees."""
+        if len(statement.body) != 1 or not statement.exact:
+            return False
+        (assign,) = statement.body
+        if not isinstance(assign, Assign) or assign.operator or not isinstance(assign.value, Element):
+            return False
+        target = assign.target
+        plain = assign.value.array == name and not assign.value.subscripts
+        return plain and bool(target.subscripts) and self.scop.array(target.array).live_out
+
+    def _behind(self, name: str, instances: isl.UnionSet) -> isl.UnionSet:
+        """The instances of the statement called ``name`` that run after one of ``instances``."""
+        found = []
+        for part in sets_of(instances):
+            after = self.order.after(name, part.get_tuple_name()).intersect_range(part)
+            found.append(isl.UnionSet.from_set(after.domain()))
+        return _union(self.scop, found)
+
+    def _is_one(self, found: isl.UnionSet, last: isl.UnionSet) -> bool:
+        """Whether ``found`` is one instance for all parameters for which there is a last one."""
+        if found.is_empty() or not last.params().is_subset(found.params()):
+            return False
+        (part,) = sets_of(found)
+        return bool(isl.Map.from_range(part).is_single_valued())
+
+    def _changes_again(self, statement: Statement, found: isl.UnionSet) -> bool:
+        """Whether the cell that ``statement`` writes in ``found`` is written later."""
+        (part,) = sets_of(found)
+        (write,) = [access for access in statement.accesses if access.kind == "write"]
+        cell = write.relation.intersect_domain(part)
+        for writer, other in self._writes_to(write.array):
+            pairs = cell.apply_range(other.relation.reverse()).subtract(self.order.after(statement.name, writer))
+            if writer == statement.name:
+                pairs = pairs.subtract(part.identity())
+            if not pairs.is_empty():
+                return True
+        return False
 
     def written(self, instances: isl.UnionSet) -> set[str]:
         """The arrays and scalars that ``instances`` write."""
@@ -204,12 +274,14 @@ def _writes(access: Access, name: str) -> bool:
     return access.kind == "write" and access.array == name
 
 
-def _said(names: tuple[str, ...], parts: tuple[isl.UnionSet, isl.UnionSet]) -> Decision:
+def _said(
+    computed: tuple[str, ...], parts: tuple[isl.UnionSet, isl.UnionSet], kept: tuple[str, ...]
+) -> tuple[Decision, ...]:
     ahead, behind = (not part.is_empty() for part in parts)
     where = " and ".join(word for word, some in (("before", ahead), ("behind", behind)) if some)
-    text = (
-        f"what the last iteration leaves in {', '.join(names)} is computed once more {where} the loops: handed over "
-        "inside, it would be a condition in every iteration"
-    )
-    statements = {one.get_tuple_name() for part in parts for one in sets_of(part)}
-    return Decision("storage", text, tuple(sorted(statements)))
+    statements = tuple(sorted({one.get_tuple_name() for part in parts for one in sets_of(part)}))
+    again = f"is computed once more {where} the loops"
+    back = "is read back behind the loops from where it was stored"
+    found = ((computed, again, statements), (kept, back, ()))
+    text = "what the last iteration leaves in {} {}: handed over inside, it would be a condition in every iteration"
+    return tuple(Decision("storage", text.format(", ".join(names), how), of) for names, how, of in found if names)

@@ -67,7 +67,12 @@ def make_plan(
         plan = with_scalars_kept(scop, dependences, plan, bind)
     if scalar:
         plan = replace(plan, scalar=True, decisions=(*plan.decisions, Decision("simd", ONE_BY_ONE)))
-    return plan if threads is None else _on_threads(plan, threads)
+    plan = plan if threads is None else _on_threads(plan, threads)
+    if not plan.read_back:
+        return plan
+    given: dict[str, Any] = {"tile": tile, "processor": processor, "threads": threads, "contract": contract}
+    others = {**given, **techniques, "simd": simd, "once_more": False}
+    return replace(plan, otherwise=make_plan(scop, dependences, schedule, target, **others))
 
 
 def _on_threads(plan: Plan, threads: int) -> Plan:

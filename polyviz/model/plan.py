@@ -300,9 +300,10 @@ class Plan:
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``ahead`` and ``behind`` are the orders of instances that compute such values instead, with no
-    copies, before and behind all loops (None: there are none); ``full_tiles`` says which tiles have constant trip
-    counts; ``work`` how much each parallel loop has to do; ``register_tiles`` which nests may run by register tiles,
-    ``block_tiles`` in which tiles only;
+    copies, before and behind all loops (None: there are none), where statements in ``read_back`` read what they have
+    stored, and ``otherwise`` is the plan where that is of another type; ``full_tiles`` says which tiles have constant
+    trip counts; ``work`` how much each parallel loop has to do; ``register_tiles`` which nests may run by register
+    tiles, ``block_tiles`` in which tiles only;
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
     registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
     time run together; ``in_cache`` is the plan for arrays that the first-level cache holds, of which the program uses
@@ -328,6 +329,8 @@ class Plan:
     final_values: tuple[FinalValue, ...] = ()
     ahead: isl.Schedule | None = None
     behind: isl.Schedule | None = None
+    read_back: tuple[str, ...] = ()
+    otherwise: Plan | None = None
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
     register_tiles: tuple[RegisterTile, ...] = ()

@@ -60,6 +60,14 @@ for i in range(n):
         d = -x[i]
     y[i] = d
 """
+KEPT = """
+for t in range(4):
+    for i in range(1, n - 1):
+        d = x[i - 1] + x[i + 1]
+        y[i] = d
+    for i in range(1, n - 1):
+        x[i] = 0.5 * y[i]
+"""
 APART = {
     "product": PRODUCT,
     "update": UPDATE,
@@ -68,22 +76,17 @@ APART = {
     "dependent": DEPENDENT,
     "twice": TWICE,
     "maybe": MAYBE,
+    "kept": KEPT,
 }
 INSIDE = {
-    "changed before and behind": """
-for t in range(4):
-    for i in range(1, n - 1):
-        d = x[i - 1] + x[i + 1]
-        y[i] = d
-    for i in range(1, n - 1):
-        x[i] = 0.5 * y[i]
-""",
+    "changed before and behind": KEPT.replace("y[i] = d", "y[i] = 2 * d"),
+    "stored and changed again": KEPT.replace("x[i] = 0.5 * y[i]", "x[i] = y[i]; y[i] = 0"),
     "few iterations": """
 for c in range(3):
     s = 0.0
     for i in range(n):
         s += A[c, i]
-    y[c] = s
+    y[c] = 2 * s
 """,
     "a temporary that nobody sees": "def f(x, y, n):\n for i in range(n):\n  d = x[i]\n  y[i] = d",
 }
@@ -127,6 +130,16 @@ def test_before_behind_or_both() -> None:
     assert parts(PRODUCT) == (False, True)
     assert parts(SWAP) == (True, False)
     assert parts(FACTOR) == parts(UPDATE) == (True, True)
+
+
+def test_what_an_array_of_another_type_has_stored_is_not_read_back() -> None:
+    kernel = pv.compile(KEPT, target="c")
+    narrow = {"n": 9, "x": np.linspace(0, 1, 9, dtype="float32"), "y": np.zeros(9, "float32")}
+    expected = dict(narrow) | {"x": narrow["x"].copy()}
+    exec(KEPT.replace("x[i - 1] + x[i + 1]", "float(x[i - 1]) + float(x[i + 1])"), {}, expected)
+    (found,) = kernel(**narrow, d=0.0)
+    assert kernel.plan.read_back == ("S1",)
+    assert found == pytest.approx(expected["d"], abs=1e-12)
 
 
 @pytest.mark.parametrize("text", INSIDE.values(), ids=INSIDE)
