@@ -22,7 +22,7 @@ from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from polyviz.model.dependences import Dependences, Privatization
     from polyviz.model.scop import Access, Scop, Statement
@@ -57,9 +57,9 @@ def compute_once_more(scop: Scop, dependences: Dependences) -> OnceMore:
             needed, kept = _needed(search, visible)
             parts = search.parts(_union(scop, needed.values()))
     except isl.Error:
-        return OnceMore(dependences)
-    if not (needed or kept) or parts is None:
-        return OnceMore(dependences)
+        parts = None
+    if parts is None or not (needed or kept):
+        return OnceMore(dependences, decisions=_left(visible))
     names = (*needed, *kept)
     privatizations = tuple(
         replace(found, last=None) if found.array in names else found for found in dependences.privatizations
@@ -71,7 +71,7 @@ def compute_once_more(scop: Scop, dependences: Dependences) -> OnceMore:
         ahead,
         behind,
         read_back=tuple(one.get_tuple_name() for part in kept.values() for one in sets_of(part)),
-        decisions=_said(tuple(needed), parts, tuple(kept)),
+        decisions=(*_said(tuple(needed), parts, tuple(kept)), *_left([name for name in visible if name not in names])),
     )
 
 
@@ -272,6 +272,15 @@ def _reads(access: Access, name: str) -> bool:
 
 def _writes(access: Access, name: str) -> bool:
     return access.kind == "write" and access.array == name
+
+
+def _left(names: Collection[str]) -> tuple[Decision, ...]:
+    text = (
+        f"the loops hand over what the last iteration leaves in {', '.join(names)}, which costs them register tiles "
+        "and mostly vectors: what it follows from is overwritten on the way, or the iterations are so few that one is "
+        "much; a function that does not return it has no need of that"
+    )
+    return (Decision("storage", text),) if names else ()
 
 
 def _said(

@@ -147,6 +147,8 @@ def test_loops_hand_over_what_cannot_be_computed_again(text: str) -> None:
     plan = pv.compile(text, target="c").plan
     assert plan.ahead is None
     assert plan.behind is None
+    said = any("the loops hand over what the last iteration leaves" in one.text for one in plan.decisions)
+    assert said == text.startswith("\nfor")
 
 
 def test_products_in_cells_have_register_tiles() -> None:
