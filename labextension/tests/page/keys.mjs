@@ -21,7 +21,8 @@ await scenario('a move, undo and redo by keys alone', async () => {
   }
   await view.locator('.polyviz-menu').waitFor();
   await onFocus('Moves at i');
-  await view.locator('.polyviz-move').first().waitFor();
+  // Moves come one by one: the first to come may be one that is not legal.
+  await view.locator('.polyviz-move:not(.polyviz-illegal)').first().waitFor();
   // What the moves would change follows: it takes no focus away.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
