@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.analysis import parallelism
-from polyviz.model.plan import PARALLEL, PIPELINE, VECTOR
+from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +20,21 @@ def obstacles(kernel: Kernel) -> tuple[str, ...]:
 
 def _obstacles(kernel: Kernel) -> Iterator[str]:
     marks = str(kernel.plan.tree)
-    if PARALLEL not in marks and PIPELINE not in marks:
+    if not any(mark in marks for mark in (PARALLEL, PIPELINE, REDUCED)):
         yield f"serial: {_why_serial(kernel)}"
-    if VECTOR not in marks and not kernel.plan.register_tiles and not kernel.plan.block_tiles:
+    if VECTOR not in marks and not _names_vectors(kernel):
         yield "no innermost loop can be cut into vectors, so elements go one by one"
     yield from (decision.text for decision in kernel.plan.decisions if decision.step == "fallback")
     yield from (
         decision.text for decision in kernel.schedule.decisions if decision.step in ("limit", "fallback")
     )
+
+
+def _names_vectors(kernel: Kernel) -> bool:
+    """Whether vectors are written out, which loops are not marked for: tiles in registers, sums in lanes, rows."""
+    if kernel.plan.register_tiles or kernel.plan.block_tiles:
+        return True
+    return any(word in kernel.source for word in ("vector_", "_lanes"))
 
 
 def _why_serial(kernel: Kernel) -> str:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+import pytest
+
 import polyviz as pv
 from polyviz.benchmark.obstacles import obstacles
 from polyviz.benchmark.roofline_picture import can_be_drawn, roofline_picture
@@ -98,6 +100,24 @@ SERIAL = "def running(A):\n    for i in range(1, len(A)):\n        A[i] = A[i - 
 FREE = (
     "def free(A, B, n):\n    for i in range(n):\n        for j in range(n):\n            A[i, j] = B[i, j]\n"
 )
+
+
+PRODUCT = (
+    "def product(A, x, y, n):\n    for i in range(n):\n        for j in range(n):\n            y[i] += A[i, j] * x[j]\n"
+)
+BOTH = (
+    "def both(A, x, y, n):\n"
+    "    for i in range(n):\n        for j in range(n):\n            x[i] += A[i, j]\n"
+    "    for i in range(n):\n        for j in range(n):\n            y[i] += A[j, i]\n"
+)
+
+
+@pytest.mark.usefixtures("one_processor")
+@pytest.mark.parametrize("source", [PRODUCT, BOTH], ids=["rows in lanes", "copies of threads"])
+def test_sums_in_lanes_and_in_copies_of_threads_hold_nothing_back(source: str) -> None:
+    kernel = pv.compile(function_of(source), target="c")
+    assert "lanes" in kernel.source and "omp" in kernel.source
+    assert obstacles(kernel) == ()
 
 
 def test_a_serial_loop_is_an_obstacle_with_its_reason() -> None:
