@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.band_plan import BandPlan
 from polyviz.mapping.outer_loops import OuterChoice, OuterLoops
-from polyviz.mapping.tile_sizes import tile_sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from polyviz.analysis import BandProperties
     from polyviz.mapping.locality import Locality
     from polyviz.mapping.outer_vectors import OuterVectors
-    from polyviz.mapping.tile_sizes import Tile
+    from polyviz.mapping.tile_sizes import TileSizes
     from polyviz.transform.tree import Path
 
 
@@ -23,7 +22,7 @@ def plan_band(
     found: BandProperties,
     locality: Locality | None,
     around: Sequence[BandPlan],
-    tile: Tile,
+    tiles: TileSizes,
     outside: OuterVectors | None = None,
 ) -> BandPlan:
     """The plan of one band; ``outside`` is what follows memory best in one with loops below it."""
@@ -32,7 +31,7 @@ def plan_band(
     best = outside.member if outside is not None else locality.best_innermost if locality is not None else None
     if found.permutable and best is not None:
         order = (*(member for member in order if member != best), best)
-    sizes = tile_sizes_of(found, locality, order, tile)
+    sizes = tiles.of_band(found, locality, order)
     if locality is not None and not sizes and found.permutable and all(one.coincident for one in found.members):
         order = (*(member for member in locality.along_memory if member != best), order[-1])
     parallel_around = any(plan.parallel is not None for plan in around)

@@ -52,7 +52,7 @@ from polyviz.mapping.stencil_bands import as_stencil, in_rows, needs_pipeline, w
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.strips import marks_of_shares
 from polyviz.mapping.swept_whole import with_short_lines_whole
-from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
+from polyviz.mapping.tile_sizes import Tile, TileSizes
 from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
@@ -141,7 +141,8 @@ def make_plan(
     if target not in COMPILED and tile is False and not in_order:
         mapped = as_scheduled(scop, schedule.tree)
     else:
-        mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
+        tiles = TileSizes(tile, processor)
+        mapped = _mapped(scop, dependences, schedule, tiles, registers, rules, blocks, forms)
     if target == "c" and not (tile or in_order):
         mapped = hold_tiles(scop, dependences, mapped, registers.processor) if registers is not None else mapped
         mapped = rows_side_by_side(scop, dependences, mapped, vectors, panels=panels, jam=jam)
@@ -184,36 +185,37 @@ def _mapped(
     scop: Scop,
     dependences: Dependences,
     schedule: Schedule,
-    tile: Tile,
+    tiles: TileSizes,
     registers: Registers | None,
     memory: MemoryRules,
     vectors: Processor | None,
     forms: LoopForms,
 ) -> Mapped:
     if schedule.by_hand:
-        if tile:
+        if tiles.given:
             raise OptionError("A schedule edited by hand is not tiled again: leave the option `tile` out.")
         return keep_marks(scop, schedule.tree)
     if schedule.scheduler == SOURCE_ORDER:
         return Mapped(schedule.tree)
-    if schedule.superposition is not None and tile is None:
+    if schedule.superposition is not None and tiles.given is None:
         # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
-        tile = False
-    if tile is not None:
+        tiles = replace(tiles, given=False)
+    if tiles.given is not None:
         memory = memory.in_given_order()
-    return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, forms)
+    return _transform(scop, dependences, schedule.tree, tiles, registers, memory, vectors, forms)
 
 
 def _transform(
     scop: Scop,
     dependences: Dependences,
     tree: isl.Schedule,
-    tile: Tile,
+    tiles: TileSizes,
     registers: Registers | None,
     memory: MemoryRules,
     vectors: Processor | None,
     forms: LoopForms,
 ) -> Mapped:
+    tile = tiles.given
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
     tree, properties = with_chains_apart(scop, dependences, tree, wanted=forms.interleave and tile is None)
@@ -227,13 +229,13 @@ def _transform(
             locality = replace(locality, tiling_helps=True)
         is_outer = locality is None and tile is None
         outer = choose_outer_vectors(scop, tree, path, found, lanes=forms.outer_vectors) if is_outer else None
-        plan = plan_band(path, found, locality, around, tile, outer)
+        plan = plan_band(path, found, locality, around, tiles, outer)
         may_wait = forms.pipeline and not around
         if may_wait and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
-            tiled = plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
+            tiled = plan_band(path, found, replace(locality, tiling_helps=True), around, tiles)
             plan = replace(tiled, for_threads=True)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
-            plan = _concurrent(plan, tile, inside=bool(around))
+            plan = _concurrent(plan, tiles, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:
             choice = choose_register_tiles(
                 scop,
@@ -252,7 +254,7 @@ def _transform(
         if plan.parallel is None and not (around or plan.sizes or plan.concurrent or plan.updates):
             plan = memory.shared(scop, dependences, tree, plan, len(plans))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
-            plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=forms.interleave)
+            plan = as_stencil(scop, dependences, tree, plan, tiles, vectors, interleave=forms.interleave)
         plan = replace(plan, collapse=forms.collapse and plan.collapse)
         plans.append(in_rows(scop, tree, plan, tile, align=forms.align) if forms.pipeline else plan)
     plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
@@ -276,7 +278,7 @@ def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
     return not any(other != path and other[: len(path)] == path for other, _ in bands(tree))
 
 
-def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
+def _concurrent(plan: BandPlan, tiles: TileSizes, *, inside: bool) -> BandPlan:
     """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
 
     Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
@@ -286,7 +288,7 @@ def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
     if not plan.sizes:
         parallel = 1 if len(order) > 2 and not inside else None
         return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
-    return replace(plan, order=order, sizes=concurrent_sizes(plan.sizes, tile), concurrent=True)
+    return replace(plan, order=order, sizes=tiles.concurrent(plan.sizes), concurrent=True)
 
 
 def _apply(

@@ -21,7 +21,6 @@ from polyviz.mapping.interleave import (
     waits_after,
 )
 from polyviz.mapping.row_blocks import rows_together
-from polyviz.mapping.tile_sizes import LINE_TILE, stencil_sizes
 from polyviz.mapping.time_steps import steps_together
 from polyviz.model.isl_limits import solved
 from polyviz.transform.tree import node_at, statements_under
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from polyviz.analysis import BandProperties
     from polyviz.mapping.band_plan import BandPlan
-    from polyviz.mapping.tile_sizes import Tile
+    from polyviz.mapping.tile_sizes import Tile, TileSizes
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
@@ -79,7 +78,7 @@ def as_stencil(
     dependences: Dependences,
     tree: isl.Schedule,
     plan: BandPlan,
-    tile: Tile,
+    tiles: TileSizes,
     vectors: Processor | None,
     *,
     interleave: bool,
@@ -97,16 +96,14 @@ def as_stencil(
     chains = interleave and plan.chains and not leaves_nothing_to_overlap(scop, names)
     rows = not chains and len(plan.order) >= LONG_ROWS
     if vectors is not None and not plan.chains and len(plan.order) == FEW_LOOPS:
-        return _along_a_line(scop, dependences, tree, plan, tile)
+        return _along_a_line(scop, dependences, tree, plan, tiles)
     if vectors is not None and not chains:
         together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)
         plan = replace(plan, row_by_row=together) if isinstance(together, str) else replace(plan, row_block=together)
     if not chains and not rows and not plan.row_block:
         return plan
-    sizes = (
-        stencil_sizes(plan.order, chains=chains, together=plan.row_block > 0) if tile is None else plan.sizes
-    )
-    return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
+    own = tiles.of_stencil(plan.order, chains=chains, together=plan.row_block > 0)
+    return replace(plan, sizes=own if tiles.given is None else plan.sizes, rows=rows, diagonals=chains)
 
 
 def in_rows(scop: Scop, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, align: bool) -> BandPlan:
@@ -142,13 +139,13 @@ def _most_values(row: isl.UnionPwAff) -> float:
 
 
 def _along_a_line(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tiles: TileSizes
 ) -> BandPlan:
     """``plan`` with steps of the time together, in tiles of some more of them."""
     steps = steps_together(scop, dependences, tree, plan.path, plan.order, parallel=plan.vector)
     if isinstance(steps, str):
         return replace(plan, row_by_row=steps)
-    sizes = plan.sizes if tile is not None else tuple(LINE_TILE[plan.order.index(member)] for member in (0, 1))
+    sizes = plan.sizes if tiles.given is not None else tiles.of_line(plan.order)
     return replace(plan, sizes=sizes, steps=steps)
 
 
