@@ -9,71 +9,74 @@
 The variable has the type of the array, so every step rounds as it does in memory: the strict contract allows it. With
 lanes the loop runs over groups of iterations, each lane with a partial sum or product of its own, or with the least or
 greatest of its values; compilers make vectors of them. Several updates of one cell share its variable and its lanes.
+What goes through temporaries of an iteration (``d = x[i] - y[i]; s += d * d``) does so in each lane.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.bodies import placed_body, private_name
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
+from polyviz.codegen.folds import (
+    Fold,
+    Update,
+    Value,
+    are_apart,
+    instances_only,
+    may_join,
+    mentions,
+    values_of,
+)
 from polyviz.codegen.index import simplify_subscripts
-from polyviz.codegen.loops import Block, For, Instance
+from polyviz.codegen.loops import Block, For, Instance, descendants
 from polyviz.codegen.redirect import redirected
+from polyviz.codegen.row_blocks import Types
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
+from polyviz.codegen.vector_folds_c import VectorFoldPrinter
 from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Name, substitute, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.text import TextBuilder
+    from polyviz.codegen.vectors_c import VectorFunctions
     from polyviz.model.expression import Expression, Instruction, Node
-    from polyviz.model.plan import Accumulation, Plan
-    from polyviz.model.program import FloatingPoint
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.plan import Plan
+    from polyviz.model.program import ArrayType, FloatingPoint
+    from polyviz.model.scop import Scop
 
 ENDINGS = {"+": "sum", "*": "product", "min": "minimum", "max": "maximum"}
 """What the variable is called behind the name of the array; ``value`` for other operators."""
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
-    """One instance in a loop: ``assign`` folds a value into a cell as ``accumulation`` says."""
-
-    statement: Statement
-    assign: Assign
-    accumulation: Accumulation
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that is only updated."""
-
-    loop: For
-    updates: tuple[Update, ...]
-
-
 class AccumulationPrinter:
-    """Prints the loops of a plan's accumulations; ``dtypes`` gets the types of the variables it adds."""
+    """Prints the loops of a plan's accumulations; ``dtypes`` gets the types of the variables it adds.
+    ``declarations`` are those of the temporaries of a block, ``vectors`` what vector registers can do."""
 
     def __init__(
         self,
         scop: Scop,
         plan: Plan,
+        types: Mapping[str, ArrayType],
+        private: frozenset[str],
         dtypes: dict[str, str],
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
         text: TextBuilder,
         floating_point: FloatingPoint,
         bodies: Mapping[str, Sequence[Instruction]],
+        declarations: Callable[[Block], list[str]],
+        vectors: VectorFunctions,
     ) -> None:
         self.scop = scop
+        self.vectors = VectorFoldPrinter(Types(types, private), dtypes, arrays, printer, text, vectors)
+        self.declarations = declarations
         self.dtypes = dtypes
         self.arrays = arrays
         self.printer = printer
@@ -93,12 +96,31 @@ class AccumulationPrinter:
 
     def fold(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Fold | None:
         """What ``loop`` folds, where its plan says so and nothing else happens in it."""
-        instances = _instances_only(loop.body)
-        if not instances or loop.parallel or loop.reduced or loop.vector:
+        if loop.parallel or loop.reduced or loop.vector:
             return None
+        instances = instances_only(loop.body)
+        if not instances:
+            return self._from_values(loop, bodies)
         updates = [self.update_of(instance, loop.iterator, bodies) for instance in instances]
         found = tuple(update for update in updates if update is not None)
-        return Fold(loop, found) if len(found) == len(updates) and _are_apart(found) else None
+        return Fold(loop, found) if len(found) == len(updates) and are_apart(found) else None
+
+    def _from_values(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Fold | None:
+        """What ``loop`` folds in lanes from temporaries of each iteration, which its body declares."""
+        instances = instances_only(loop.body, declares=True)
+        updates = [self.update_of(instance, loop.iterator, bodies) for instance in instances]
+        found = tuple(update for update in updates if update is not None)
+        rest = [one for one, update in zip(instances, updates, strict=True) if update is None]
+        feeds = {name for update in found for name in update.accumulation.values}
+        if not found or not all(one.statement in feeds for one in rest):
+            return None
+        blocks = tuple(node for node in descendants(loop.body) if isinstance(node, Block))
+        names = [private_name(self.scop, name) for block in blocks for name in block.declares]
+        values = values_of(self.scop, rest, names, bodies)
+        if values is None or not are_apart(found, values):
+            return None
+        fold = Fold(loop, found, values, blocks)
+        return fold if fold.is_light and self._lanes_of(fold) else None
 
     def write(self, fold: Fold, indent: int) -> None:
         """The loop of ``fold``, and what stands before and behind it."""
@@ -157,7 +179,7 @@ class AccumulationPrinter:
     def _lanes_of(self, fold: Fold) -> int:
         """How many results grow beside each other; 0 where one of the updates is not made for that."""
         real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
-        allowed = self.reorders and real and fold.loop.step == 1 and _may_join(fold)
+        allowed = self.reorders and real and fold.loop.step == 1 and may_join(fold)
         return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
 
     def _cell(self, update: Update) -> str:
@@ -174,27 +196,83 @@ class AccumulationPrinter:
         """Groups of iterations first, then those that remain."""
         iterator = fold.loop.iterator
         start, stop = (self.printer.value(bound) for bound in (fold.loop.start, fold.loop.stop))
-        header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
-        partial = [self._lanes(update) for update in fold.updates]
-        own = dict(zip(partial, updates, strict=True))
         self._line(indent, f"int64_t {iterator} = {start.text};")
-        self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {2 * lanes}) {{")
-        for name, update in own.items():
-            self._first_lanes(update, name, lanes, header, indent + 1)
-        groups = f"{iterator} < {stop.within(SUM)} - {lanes - 1}; {iterator} += {lanes}"
-        self._line(indent + 1, f"for (; {groups}) {{")
-        # A loop of its own for each keeps all its sums in registers.
-        for name, update in zip(partial, updates, strict=True):
-            self._print_lanes(self._in_lane(update, name, iterator), header, indent + 2)
-        self._line(indent + 1, "}")
-        for name, update in own.items():
-            self._line(indent + 1, header)
-            self._line(indent + 2, self._joined(update, Element(name, (Name(self.lane),))))
+        count = self.vectors.count(fold)
+        if not count and not fold.values:
+            self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {2 * lanes}) {{")
+            self._groups(fold, updates, lanes, stop.within(SUM), indent + 1)
+            self._line(indent, "}")
+            self._remainder(fold, updates, stop.within(SUM), indent)
+            return
+        least = 2 * (self.vectors.group(fold, count) if count else lanes)
+        self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {least}) {{")
+        if count:
+            targets = [update.assign.target for update in updates]
+            self.vectors.write(fold, targets, count, stop.within(SUM), indent + 1)
+        else:
+            self._groups(fold, updates, lanes, stop.within(SUM), indent + 1)
+        self._remainder(fold, updates, stop.within(SUM), indent + 1)
+        # Of short loops compilers make more when they see all of them, not what others left.
+        self._line(indent, "} else {")
+        self._remainder(fold, updates, stop.within(SUM), indent + 1)
         self._line(indent, "}")
-        self._line(indent, f"for (; {iterator} < {stop.within(SUM)}; {iterator}++) {{")
+
+    def _remainder(self, fold: Fold, updates: Sequence[Update], stop: str, indent: int) -> None:
+        """The iterations of ``fold`` from here on, one by one."""
+        iterator = fold.loop.iterator
+        self._line(indent, f"for (; {iterator} < {stop}; {iterator}++) {{")
+        self._print_values(fold, fold.values, indent + 1)
         for update in updates:
             self._print(update, indent + 1)
         self._line(indent, "}")
+
+    def _groups(self, fold: Fold, updates: Sequence[Update], lanes: int, stop: str, indent: int) -> None:
+        """As many iterations of ``fold`` at a time as there are ``lanes``."""
+        iterator = fold.loop.iterator
+        header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
+        partial = [self._lanes(update) for update in fold.updates]
+        own = dict(zip(partial, updates, strict=True))
+        for name, update in own.items():
+            self._first_lanes(update, name, lanes, header, indent)
+        self._line(indent, f"for (; {iterator} < {stop} - {lanes - 1}; {iterator} += {lanes}) {{")
+        inside = [self._in_lane(update, name, iterator) for update, name in zip(updates, partial, strict=True)]
+        if fold.values:
+            self._print_together(fold, inside, header, indent + 1)
+        else:
+            # A loop of its own for each keeps all its sums in registers.
+            for update in inside:
+                self._print_lanes(update, header, indent + 1)
+        self._line(indent, "}")
+        for name, update in own.items():
+            self._line(indent, header)
+            self._line(indent + 1, self._joined(update, self._at_lane(name)))
+
+    def _print_together(self, fold: Fold, updates: Sequence[Update], header: str, indent: int) -> None:
+        """One group of iterations with values that all updates may take; those which choose what they add come last."""
+        iterator = fold.loop.iterator
+        values = [replace(value, assign=self._beside(value.assign, iterator)) for value in fold.values]
+        chosen = []
+        for update in updates:
+            if (added := self._added_value(update)) is not None:
+                self._declare_lanes(added[0], update, indent)
+                chosen.append((update, *added))
+        self._line(indent, f"{header} {{")
+        self._print_values(fold, values, indent + 1)
+        for update in updates:
+            if self._added_value(update) is None:
+                self._print(update, indent + 1)
+        for update, name, value in chosen:
+            self._print(replace(update, assign=Assign(self._at_lane(name), value)), indent + 1)
+        self._line(indent, "}")
+        for update, name, _ in chosen:
+            self._add_chosen(update, name, header, indent)
+
+    def _print_values(self, fold: Fold, values: Sequence[Value], indent: int) -> None:
+        """The temporaries of one iteration."""
+        for line in (line for block in fold.blocks for line in self.declarations(block)):
+            self._line(indent, line)
+        for value in values:
+            self._print(value, indent)
 
     def _print_lanes(self, update: Update, header: str, indent: int) -> None:
         """One group of iterations; what is chosen is there for all lanes before it is added.
@@ -207,12 +285,20 @@ class AccumulationPrinter:
             self._print(update, indent + 1)
             return
         name, value = added
-        chosen = Element(name, (Name(self.lane),))
+        self._declare_lanes(name, update, indent)
+        self._line(indent, header)
+        self._print(replace(update, assign=Assign(self._at_lane(name), value)), indent + 1)
+        self._add_chosen(update, name, header, indent)
+
+    def _declare_lanes(self, name: str, update: Update, indent: int) -> None:
         self._line(indent, f"{C_TYPE_NAMES[self.dtypes[name]]} {name}[{update.accumulation.lanes}];")
+
+    def _at_lane(self, name: str) -> Element:
+        return Element(name, (Name(self.lane),))
+
+    def _add_chosen(self, update: Update, name: str, header: str, indent: int) -> None:
         self._line(indent, header)
-        self._print(replace(update, assign=Assign(chosen, value)), indent + 1)
-        self._line(indent, header)
-        (line,) = self.printer.instructions([replace(update.assign, value=chosen)], 0)
+        (line,) = self.printer.instructions([replace(update.assign, value=self._at_lane(name))], 0)
         self._line(indent + 1, line)
 
     def _added_value(self, update: Update) -> tuple[str, Expression] | None:
@@ -248,11 +334,15 @@ class AccumulationPrinter:
         return line
 
     def _in_lane(self, update: Update, name: str, iterator: str) -> Update:
-        own = redirected(update.assign, Element(name, (Name(self.lane),)))
+        own = redirected(update.assign, self._at_lane(name))
+        return replace(update, assign=self._beside(own, iterator))
+
+    def _beside(self, assign: Assign, iterator: str) -> Assign:
+        """``assign`` in one lane of a group that begins at ``iterator``."""
         beside = Binary("+", Name(iterator), Name(self.lane))
-        moved = simplify_subscripts(substitute(own, {iterator: beside}))
+        moved = simplify_subscripts(substitute(assign, {iterator: beside}))
         assert isinstance(moved, Assign)
-        return replace(update, assign=moved)
+        return moved
 
     def _loop(self, fold: Fold, updates: Sequence[Update], indent: int) -> None:
         loop = fold.loop
@@ -266,7 +356,7 @@ class AccumulationPrinter:
             self._print(update, indent + 1)
         self._line(indent, "}")
 
-    def _print(self, update: Update, indent: int) -> None:
+    def _print(self, update: Update | Value, indent: int) -> None:
         statement = update.statement
         self.arrays.enter(statement)
         (line,) = self.printer.instructions([update.assign], 0)
@@ -300,49 +390,3 @@ def _is_choice(node: Node) -> bool:
 def _jumps(updates: Sequence[Update]) -> bool:
     """Whether what is added up lies far apart, so that it is loaded singly."""
     return any(update.accumulation.stride == "strided" for update in updates)
-
-
-def _instances_only(node: LoopNode) -> list[Instance]:
-    """The instances that are all of ``node``; none where there is something else in it."""
-    if isinstance(node, Instance):
-        return [node]
-    if not isinstance(node, Block) or node.declares:
-        return []
-    inside = [_instances_only(child) for child in node.children]
-    return [instance for found in inside for instance in found] if all(inside) else []
-
-
-def _are_apart(updates: Sequence[Update]) -> bool:
-    """Whether no update touches an array that another one accumulates into, but for the cell of further steps into it:
-    whoever else reads that cell would miss what is still in the register."""
-    for update in updates:
-        target = update.assign.target
-        for other in updates:
-            is_step = other.assign.target == target
-            allowed = target if is_step else None
-            parts = () if other is update else walk(other.assign)
-            if any(isinstance(part, Element) and part.array == target.array and part != allowed for part in parts):
-                return False
-    return True
-
-
-def mentions(target: Element, iterator: str) -> bool:
-    """Whether the place of ``target`` depends on ``iterator``."""
-    return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
-
-
-def _may_join(fold: Fold) -> bool:
-    """Whether the results of the lanes may be joined: all updates of one cell do the same with it."""
-    does: dict[Element, tuple[str, str]] = {}
-    for update in fold.updates:
-        value = update.assign.value
-        call = value.function if isinstance(value, Call) and update.accumulation.operator in ("min", "max") else ""
-        own = (update.accumulation.operator, call)
-        if does.setdefault(update.assign.target, own) != own:
-            return False
-    return True
-
-
-def one_each(fold: Fold) -> bool:
-    """Whether no two updates are of one cell."""
-    return len({update.assign.target for update in fold.updates}) == len(fold.updates)

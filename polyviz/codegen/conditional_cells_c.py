@@ -20,11 +20,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.accumulate_c import mentions
 from polyviz.codegen.arrays_c import counts_from_end
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.folds import mentions
 from polyviz.codegen.grouped_folds_c import GroupedFoldPrinter, is_straight
 from polyviz.codegen.loops import instances
 from polyviz.codegen.values_c import SUM

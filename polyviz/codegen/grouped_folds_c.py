@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.accumulate_c import mentions
 from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.folds import mentions
 from polyviz.codegen.loops import Block, For, Instance, instances
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.values_c import SUM
@@ -28,9 +28,10 @@ from polyviz.model.expression import Assign, Element, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 
-    from polyviz.codegen.accumulate_c import AccumulationPrinter, Update
+    from polyviz.codegen.accumulate_c import AccumulationPrinter
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.folds import Update
     from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Instruction

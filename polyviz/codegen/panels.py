@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.accumulate_c import one_each
 from polyviz.codegen.dtypes import type_named
+from polyviz.codegen.folds import one_each
 from polyviz.codegen.row_blocks import VECTOR_DTYPES, elements_of, in_row, is_along, is_computed, written_out
 from polyviz.model.expression import Name, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from polyviz.codegen.accumulate_c import Fold, Update
+    from polyviz.codegen.folds import Fold, Update
     from polyviz.codegen.loops import For
     from polyviz.codegen.row_blocks import Types
     from polyviz.model.expression import Assign, Element
@@ -71,7 +71,7 @@ def panel(
     ``dtypes`` are the types of all variables, ``registers`` is the number of vector registers; ``reorders`` tells that
     sums may be added up in another order.
     """
-    if fold is None:
+    if fold is None or fold.values:
         return "they do more than to add up a sum each"
     if loop.step != 1 or fold.loop.step != 1 or _is_skewed(loop, fold.loop):
         return "they do not all have the same columns"

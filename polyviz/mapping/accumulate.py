@@ -49,14 +49,16 @@ def find_accumulations(
         inside = any(other != path and other[: len(path)] == path for other in paths)
         held = HELD_COLUMNS in marks_above(band)
         names = () if inside or held else statements_under(band)
-        others = (scop.statement(name) for name in names if name not in reductions)
+        others = [scop.statement(name) for name in names if name not in reductions]
         anew = {access.array for one in others if _moves_on(one, band) for access in _writes(one)}
+        values = tuple(one.name for one in others if _is_value(scop, one, band))
         for name in names:
             reduction = reductions.get(name)
             if anew.intersection(access.array for access in _writes(scop.statement(name))):
                 continue  # each iteration begins another sum
             accumulation = None if reduction is None else _accumulation(scop.statement(name), band, reduction)
             if accumulation is not None and reduction is not None:
+                accumulation = replace(accumulation, values=values)
                 joins = in_lanes(scop.statement(name), reduction)
                 found.setdefault(name, _with_lanes(accumulation, processor) if joins else accumulation)
     return tuple(found.values()), tuple(map(_said, found.values()))
@@ -64,6 +66,17 @@ def find_accumulations(
 
 def _writes(statement: Statement) -> list[Access]:
     return [access for access in statement.accesses if access.kind == "write"]
+
+
+def _is_value(scop: Scop, statement: Statement, band: isl.ScheduleNode) -> bool:
+    """Whether ``statement`` gives a temporary what it finds along memory in the last loop of ``band``."""
+    rows = _rows(statement, band)
+    moving = motions(statement, rows, len(rows) - 1)
+    arrays = [access for access in statement.accesses if access.relation.dim(isl.dim_type.out)]
+    if moving is None or not statement.exact or len(moving) < len(arrays):
+        return False
+    along = all(motion.locality != "strided" for motion in moving)
+    return along and all(scop.array(access.array).rank == 0 for access in _writes(statement))
 
 
 def _moves_on(statement: Statement, band: isl.ScheduleNode) -> bool:

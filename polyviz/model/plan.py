@@ -137,13 +137,15 @@ class Accumulation:
 
     ``operator`` joins them. ``stride``: ``unit`` when everything that moves in the loop does so along contiguous
     memory, ``strided`` when something jumps by a constant, ``scattered`` when subscripts depend on data. Where sums
-    may be reordered, ``lanes`` of them run beside each other along memory (0 for none).
+    may be reordered, ``lanes`` of them run beside each other along memory (0 for none). ``values``: the statements of
+    the loop that give temporaries, from which it may take what it joins; they read along memory too.
     """
 
     statement: str
     operator: str
     stride: Literal["unit", "strided", "scattered"]
     lanes: int = 0
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
