@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.model.isl_limits import solved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SHORT = 64
 """Iterations too few to pay for more memory: for an array of copies, or for tiles around them."""
@@ -15,7 +20,21 @@ SMALLEST_PACKED_PRODUCT = 4_000
 """Updates of one product of matrices up to which copies of its operands cost more than they give, however many such
 products there are: of matrices of four rows most of a register tile is an edge."""
 
+THIN = 4
+"""Rows or columns of a product of matrices up to which it is thin: where a 3 x 3 matrix meets many vectors, each of
+their numbers is read three times, too few to copy it first."""
+
 _SET = isl.dim_type.set
+
+
+def is_worth_packing(sides: Sequence[float], steps: float) -> bool:
+    """Whether a product of so many rows and columns, its ``sides``, and so many steps at most may gain by copies of its
+    operands, in the order in which tiles in registers read them.
+
+    >>> is_worth_packing([1000, 1000], 3), is_worth_packing([1000, 3], 3), is_worth_packing([10, 10], 10)
+    (True, False, False)
+    """
+    return prod(sides) * steps > SMALLEST_PACKED_PRODUCT and min(sides) > THIN
 
 
 def longest(domain: isl.Set, loop: int) -> float:

@@ -15,6 +15,7 @@ import islpy as isl
 
 from polyviz.analysis import find_reductions
 from polyviz.analysis.strides import direction, motions, statement_rows
+from polyviz.mapping.short_loops import is_written_out
 from polyviz.model.expression import Assign, Call
 from polyviz.model.plan import HELD_COLUMNS, Accumulation
 from polyviz.model.schedule import Decision
@@ -59,7 +60,8 @@ def find_accumulations(
             accumulation = None if reduction is None else _accumulation(scop.statement(name), band, reduction)
             if accumulation is not None and reduction is not None:
                 accumulation = replace(accumulation, values=values)
-                joins = in_lanes(scop.statement(name), reduction)
+                statement = scop.statement(name)
+                joins = in_lanes(statement, reduction) and not is_written_out(statement, _rows(statement, band))
                 found.setdefault(name, _with_lanes(accumulation, processor) if joins else accumulation)
     return tuple(found.values()), tuple(map(_said, found.values()))
 

@@ -48,6 +48,7 @@ from polyviz.mapping.registers import (
     with_registers,
 )
 from polyviz.mapping.row_blocks import block_rows
+from polyviz.mapping.short_loops import is_short_member
 from polyviz.mapping.stencil_bands import as_stencil, in_rows, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.strips import marks_of_shares
@@ -255,7 +256,8 @@ def _transform(
             plan = memory.shared(scop, dependences, tree, plan, len(plans))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tiles, vectors, interleave=forms.interleave)
-        plan = replace(plan, collapse=forms.collapse and plan.collapse)
+        shares = plan.collapse and forms.collapse and not is_short_member(tree, path, plan.order[1])
+        plan = replace(plan, collapse=shares)
         plans.append(in_rows(scop, tree, plan, tile, align=forms.align) if forms.pipeline else plan)
     plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
     for plan in plans:

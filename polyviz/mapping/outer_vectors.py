@@ -8,24 +8,20 @@ other, so that a vector of channels goes through the window together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.strides import rank, statement_rows
-from polyviz.analysis.trip_counts import longest
+from polyviz.analysis.strides import statement_rows
+from polyviz.mapping.short_loops import iterations_inside
 from polyviz.model.plan import VECTOR
 from polyviz.model.schedule import Decision
 from polyviz.transform.innermost import innermost_scores
 from polyviz.transform.tree import bands, is_under_mark, node_at, statements_under
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import islpy as isl
 
     from polyviz.analysis import BandProperties
-    from polyviz.analysis.strides import Row
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
     from polyviz.transform.tree import Path
 
 UNROLLED = 64
@@ -55,7 +51,7 @@ def choose_outer_vectors(
     band = node_at(tree, path)
     rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
     statements = [scop.statement(name) for name in statements_under(band)]
-    short = all(_iterations_inside(one, statement_rows(rows, one)) <= UNROLLED for one in statements)
+    short = all(iterations_inside(one, statement_rows(rows, one)) <= UNROLLED for one in statements)
     return OuterVectors(best.member, lanes and best.vectorizable and best.spatial > 0 and short)
 
 
@@ -75,11 +71,3 @@ def lanes_decisions(tree: isl.Schedule, target: str) -> tuple[Decision, ...]:
         for path, band in around
         if any(other != path and other[: len(path)] == path for other, _ in every)
     )
-
-
-def _iterations_inside(statement: Statement, rows: Sequence[Row]) -> float:
-    """The largest number of instances of ``statement`` for one value of ``rows``."""
-    still = [loop for loop in range(len(statement.iterators)) if not any(row[loop] for row in rows)]
-    if rank(rows) + len(still) < len(statement.iterators):
-        return float("inf")
-    return prod(longest(statement.domain, loop) for loop in still)

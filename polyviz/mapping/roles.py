@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.strides import access_rows
-from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT, longest
+from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT, THIN, is_worth_packing, longest
 from polyviz.mapping.operands import NotSeparableError, split_update
 from polyviz.model.expression import Element, Name, walk
 from polyviz.transform.tree import Path, band_at
@@ -127,14 +126,19 @@ def possible_roles(
     choices = (Roles(row, unit[0], depth, iterators) for depth in reversed(still) for row in reversed(moving))
     found = tuple(roles for roles in choices if _is_worth_it(statement, roles))
     if not found:
-        raise RefusedError(f"at most {SMALLEST_PACKED_PRODUCT} updates of {write.array} are one product of matrices")
+        raise RefusedError(
+            f"at most {SMALLEST_PACKED_PRODUCT} updates of {write.array} are one product of matrices, or they are of "
+            f"at most {THIN} rows or columns"
+        )
     return found
 
 
 def _is_worth_it(statement: Statement, roles: Roles) -> bool:
     """Whether the product of matrices in the three loops may be larger than what the plain loops do as fast."""
-    lengths = (longest(statement.domain, roles.iterator(member)) for member in roles.members)
-    return prod(lengths) > SMALLEST_PACKED_PRODUCT
+    row, column, steps = (
+        longest(statement.domain, roles.iterator(member)) for member in (roles.row, roles.column, roles.depth)
+    )
+    return is_worth_packing((row, column), steps)
 
 
 def iterator_of(row: isl.UnionPwAff, statement: Statement) -> int:

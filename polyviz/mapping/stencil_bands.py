@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING
-
-import islpy as isl
 
 from polyviz.analysis import band_properties
 from polyviz.analysis.trip_counts import SHORT
@@ -21,12 +18,14 @@ from polyviz.mapping.interleave import (
     waits_after,
 )
 from polyviz.mapping.row_blocks import rows_together
+from polyviz.mapping.short_loops import are_written_out, most_values
 from polyviz.mapping.time_steps import steps_together
-from polyviz.model.isl_limits import solved
 from polyviz.transform.tree import node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import islpy as isl
 
     from polyviz.analysis import BandProperties
     from polyviz.mapping.band_plan import BandPlan
@@ -121,21 +120,13 @@ def in_rows(scop: Scop, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, align
     if tile or plan.updates:
         return plan
     rows = band.band_get_partial_schedule().intersect_domain(band.get_domain())
-    lengths = [_most_values(rows.get_at(member)) for member in range(len(plan.order))]
+    lengths = [most_values(rows.get_at(member)) for member in range(len(plan.order))]
     sizes, (first, *others) = list(plan.sizes), plan.tile_order
     if lengths[first] <= SHORT:
         together = 1 if plan.steps is None else plan.steps.count
         sizes[first] = min(sizes[first], -(-int(lengths[first]) // (ROWS * together)) * together)
     others.sort(key=lambda member: lengths[member] <= sizes[member])
     return replace(plan, sizes=tuple(sizes), tile_order=(first, *others))
-
-
-def _most_values(row: isl.UnionPwAff) -> float:
-    """The largest number of values that a schedule row may have."""
-    values = isl.UnionMap.from_union_pw_aff(row).range()
-    line = isl.Set.from_union_set(values).project_out_all_params()
-    length = solved(lambda: line.dim_max_val(0).sub(line.dim_min_val(0)))
-    return inf if length is None or not length.is_int() else float(length.to_python() + 1)
 
 
 def _along_a_line(
@@ -167,8 +158,10 @@ def with_strips(
         paths = [other.path for other in inside if not other.vector]
         apart = not any(other.vector and other.path[: len(path)] == path for other in inside for path in paths)
         chains = paths and plain and serial and apart
-        strips = bool(chains) and has_chains_in_strips(
-            scop, dependences, tree, plan.path, plan.order, paths
+        strips = (
+            bool(chains)
+            and not are_written_out(scop, tree, plan.path)
+            and has_chains_in_strips(scop, dependences, tree, plan.path, plan.order, paths)
         )
         result.append(replace(plan, strips=strips))
     return result

@@ -22,6 +22,7 @@ from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.innermost import is_concurrent
 from polyviz.mapping.locality import band_locality
 from polyviz.mapping.marked import marks_of
+from polyviz.mapping.short_loops import are_written_out
 from polyviz.mapping.storage import scatters
 from polyviz.model.plan import PARALLEL
 from polyviz.model.schedule import Decision
@@ -161,7 +162,7 @@ def _candidates(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Ite
     paths = [path for path, _ in bands(tree)]
     for path in paths:
         inner = _below(paths, path)
-        if is_concurrent(band_at(tree, path)):
+        if is_concurrent(band_at(tree, path)) or are_written_out(scop, tree, path):
             continue
         members = range(band_at(tree, path).band_n_member())
         serial = _are_serial(scop, dependences, tree, inner)

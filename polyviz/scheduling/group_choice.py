@@ -16,9 +16,9 @@ import islpy as isl
 
 from polyviz.analysis.privatization import users_of
 from polyviz.analysis.strides import access_rows
-from polyviz.analysis.trip_counts import SHORT, SMALLEST_PACKED_PRODUCT, longest
+from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.scheduling.bodies import LoopBody, loop_bodies
-from polyviz.scheduling.products import largest_product
+from polyviz.scheduling.products import has_large_product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -140,11 +140,11 @@ def _pay_together(problem: SchedulingProblem, names: Iterable[str], depth: int) 
 
     They do when their loops are known to be short, or when at least two loops around would make the array of copies
     as large as the data while the innermost loops already go through memory without jumps. A product of two operands
-    that are used again along different loops around is left apart, unless it is known to be tiny: its tiles in
+    that are used again along different loops around is left apart, unless it is known to be tiny or thin: its tiles in
     registers are worth more.
     """
     statements = [problem.scop.statement(name) for name in names]
-    if any(_product_size(problem, statement, depth) > SMALLEST_PACKED_PRODUCT for statement in statements):
+    if any(_has_large_product(problem, statement, depth) for statement in statements):
         return False
     if all(_iterations(statement, depth, problem.sizes) <= SHORT for statement in statements):
         return True
@@ -189,9 +189,9 @@ def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> f
     return product
 
 
-def _product_size(problem: SchedulingProblem, statement: Statement, depth: int) -> float:
+def _has_large_product(problem: SchedulingProblem, statement: Statement, depth: int) -> bool:
     domain = _at_sizes(statement.domain, problem.sizes)
-    return largest_product(problem.scop, statement, depth, domain)
+    return has_large_product(problem.scop, statement, depth, domain)
 
 
 def _at_sizes(domain: isl.Set, sizes: Mapping[str, int]) -> isl.Set:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis.reductions import find_reductions
 from polyviz.analysis.strides import access_rows
-from polyviz.analysis.trip_counts import longest
+from polyviz.analysis.trip_counts import is_worth_packing, longest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,12 +29,12 @@ def is_product(scop: Scop, statement: Statement, depth: int) -> bool:
     return next(_pairs(scop, statement, depth), None) is not None
 
 
-def largest_product(scop: Scop, statement: Statement, depth: int, domain: isl.Set) -> float:
-    """How many instances one product of ``statement`` has at most in ``domain``, whose inner loops from ``depth`` on
-    are the sum: those of the loops along which some operand is the same and the other is not; 0 for no product."""
-    inner = set(range(depth, len(statement.iterators)))
-    sizes = (prod(longest(domain, loop) for loop in loops | inner) for loops in _pairs(scop, statement, depth))
-    return max(sizes, default=0.0)
+def has_large_product(scop: Scop, statement: Statement, depth: int, domain: isl.Set) -> bool:
+    """Whether tiles in registers may be worth it for a product of ``statement`` in ``domain``, whose inner loops from
+    ``depth`` on are the sum. Rows and columns are the loops along which some operand is the same, another is not."""
+    steps = prod(longest(domain, loop) for loop in range(depth, len(statement.iterators)))
+    sides = ([longest(domain, loop) for loop in loops] for loops in _pairs(scop, statement, depth))
+    return any(is_worth_packing(found, steps) for found in sides)
 
 
 def _pairs(scop: Scop, statement: Statement, depth: int) -> Iterator[set[int]]:
