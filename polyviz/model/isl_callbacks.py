@@ -6,6 +6,7 @@ where it next runs code of its own; while isl works for long, that is in the fun
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import signal
 import threading
 from contextlib import contextmanager
@@ -20,6 +21,11 @@ _HELD = (signal.SIGINT, signal.SIGALRM)
 """What raises in the middle of Python code: interrupts, and the alarm of a time limit."""
 
 
+# Python's `signal` turns each handler into a member of an enumeration, or finds that it is none; around a callback of a
+# few microseconds that would take most of the time.
+_handler_of, _set_handler = _signal.getsignal, _signal.signal
+
+
 @contextmanager
 def interrupts_afterwards() -> Iterator[None]:
     """Hold interrupts and alarms back until the block is done; they come at its end, in the main thread as ever."""
@@ -27,14 +33,14 @@ def interrupts_afterwards() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    handlers = {held: handler for held in _HELD if callable(handler := signal.getsignal(held))}
+    handlers = {held: handler for held in _HELD if callable(handler := _handler_of(held))}
     try:
         for held in handlers:
-            signal.signal(held, lambda number, _frame: came.append(number))
+            _set_handler(held, lambda number, _frame: came.append(number))
         yield
     finally:
         for held, handler in handlers.items():
-            signal.signal(held, handler)
+            _set_handler(held, handler)
         for number in dict.fromkeys(came):
             signal.raise_signal(number)
 
