@@ -8,6 +8,16 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+// In C these are macros, and take no proxy of a cell for a number.
+#undef isnan
+#undef isinf
+#undef isfinite
+#undef signbit
+#define isnan(value) __builtin_isnan((double)(value))
+#define isinf(value) __builtin_isinf((double)(value))
+#define isfinite(value) __builtin_isfinite((double)(value))
+#define signbit(value) __builtin_signbit((double)(value))
+
 #define __global__
 #define __device__
 #define __shared__ static

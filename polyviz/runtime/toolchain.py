@@ -144,7 +144,8 @@ def toolchain_availability() -> tuple[bool, str]:
 
 
 _CXX_NAMES = {"gcc": "g++", "clang": "clang++", "cc": "c++", "zig": "c++"}
-_CXX_FLAGS = ("-O1", "-g0", "-fPIC", "-shared", "-std=gnu++17", "-w", "-lm")
+_CXX_FLAGS = ("-O1", "-g0", "-fPIC", "-shared", "-std=gnu++17", "-nostdinc++", "-w", "-lm")
+"""The texts need the headers of C alone; what C++ makes of ``math.h`` takes as long to read as the rest to compile."""
 _CXX_PROBE = """
 #include <ucontext.h>
 template <class... Parts> int count(Parts...) { return sizeof...(Parts); }

@@ -517,6 +517,21 @@ def test_loops_that_never_run_need_no_kernel(schedule):
     assert "0 launches" in str(kernel.device_view())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_what_kind_of_number_a_cell_holds(dtype):
+    def kinds(A, B):
+        for i in range(A.shape[0]):
+            B[i] = np.isnan(A[i]) + 2 * np.isinf(A[i]) + 4 * np.isfinite(A[i]) + 8 * np.signbit(A[i])
+
+    A = np.array([1, -2, 0, 3, 4]).astype(dtype)
+    if dtype != "int32":
+        A[2:] = [np.nan, np.inf, -np.inf]
+    B, expected = np.zeros((2, 5), np.int64)
+    expected[:] = np.isnan(A) + 2 * np.isinf(A) + 4 * np.isfinite(A) + 8 * np.signbit(A)
+    pv.compile(kinds, schedule="isl", target="emulated")(A, B)
+    np.testing.assert_array_equal(B, expected)
+
+
 def test_functions_of_the_library_take_whole_numbers():
     """C++ does not choose between `sqrt(float)` and `sqrt(double)` for an `int`."""
     text = "def root(A, B):\n    for i in range(A.shape[0]):\n        A[i] = np.sqrt(B[i]) + math.hypot(i, B[i])"
