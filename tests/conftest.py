@@ -8,6 +8,7 @@ import importlib.util
 import os
 import shutil
 import signal
+import zlib
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -37,7 +38,9 @@ settings.load_profile("deterministic")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden from what the tests produce")
-    parser.addoption("--optimised", action="store_true", help="compile everything as for users")
+    parser.addoption(
+        "--optimised", choices=["all", "some", "none"], help="what is compiled as for users; without slow tests: none"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,14 +52,15 @@ def pytest_configure(config: pytest.Config) -> None:
     # Spinning OpenMP threads starve each other when several test workers share few cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     # Who leaves out the slow tests waits for the others, and to optimise C that runs once takes longer than to run it.
-    # The whole suite compiles as for users, but for what says otherwise.
-    haste.always = "not slow" in config.option.markexpr
-    if not config.getoption("--optimised"):
+    # The whole suite compiles some of the cases of a test as for users, and what has no cases.
+    wanted = config.getoption("--optimised") or ("none" if "not slow" in config.option.markexpr else "some")
+    haste.always, haste.never = wanted == "none", wanted == "all"
+    if not haste.never:
         hardly_optimise()
 
 
-haste = SimpleNamespace(always=False, test=False)
-"""Whose C is hardly optimised: that of all tests, that of the test that runs (marker ``hardly_optimised``)."""
+haste = SimpleNamespace(always=False, never=False, test=False)
+"""Whose C is hardly optimised: that of all tests, of none, that of the test that runs (marker ``hardly_optimised``)."""
 
 
 def hardly_optimise() -> None:
@@ -121,8 +125,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
                 item.add_marker(pytest.mark.hardly_optimised)
             cases[test] += 1
+    optimise_in_turn(items)
     # The longest first: last, one of them would keep one worker busy for a minute after the others have ended.
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+
+
+def optimise_in_turn(items: list[pytest.Item]) -> None:
+    """Of the cases of one test some compile as for users, for each target: the first, and one in four of the others.
+
+    Which ones follows from their names, and not from their place: a step through the cases would meet the same value of
+    one parameter again and again.
+    """
+    met: set[tuple[Path, str, Any]] = set()
+    for item in items:
+        chosen = getattr(item, "callspec", None)
+        if chosen is None:
+            continue
+        cases = (item.path, item.name.partition("[")[0], chosen.params.get("target"))
+        if cases in met and zlib.crc32(item.name.encode()) % 4:
+            item.add_marker(pytest.mark.hardly_optimised)
+        met.add(cases)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -147,7 +169,7 @@ def pytest_pyfunc_call() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    if item.get_closest_marker("hardly_optimised") is None or item.config.getoption("--optimised"):
+    if item.get_closest_marker("hardly_optimised") is None or haste.never:
         return (yield)
     from tests.running import quickly_compiled
 
