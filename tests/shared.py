@@ -36,7 +36,7 @@ def emulated(name: str, schedule: str, contract: FloatingPoint = "reassociate") 
 # Behind a function of its own: to `cache`, a default that is left out and the same value given are two calls.
 @cache
 def _emulated(name: str, schedule: str, contract: FloatingPoint) -> pv.Kernel:
-    return pv.compile(gallery.kernel(name).function, schedule=schedule, target="emulated", contract=contract)
+    return pv.compile(part_of(name), schedule=schedule, target="emulated", contract=contract)
 
 
 @cache

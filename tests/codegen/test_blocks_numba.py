@@ -6,6 +6,7 @@ reassociate; the slow ones compile it.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -150,9 +151,11 @@ def test_lines_lead_back_to_the_source() -> None:
     assert {program.lines[number].statement for number in (*called, *updates)} == {"S1"}
 
 
+# numba takes many seconds for each: the types take turns.
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize(
+    ("name", "dtype"), list(zip(SUMS, itertools.cycle(("float64", "float32")), strict=False))
+)
 def test_compiled_and_in_parallel(name: str, dtype: str) -> None:
     given = arguments(name, (67, 301, 53), dtype)
     reference = pv.compile(

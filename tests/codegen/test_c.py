@@ -128,24 +128,29 @@ def agree_with_python(text: str, *arguments: Any, target: str) -> None:
     np.testing.assert_allclose(actual[0], expected[0])
 
 
+def groups(names: Sequence[str]) -> list[Any]:
+    """Targets with some names each; many for numba, which takes seconds for a program of any size."""
+    return [
+        pytest.param(target, names[start : start + size], id=f"{target}-{start}")
+        for target, size in (("c", 8), ("numba", 24), ("python", 8))
+        for start in range(0, len(names), size)
+    ]
+
+
 def matrices(names: Sequence[str]) -> list[np.ndarray]:
     return [np.arange(400.0).reshape(20, 20) + position for position, _ in enumerate(names)]
 
 
 @pytest.mark.thinned(2)
-@pytest.mark.parametrize("start", range(0, len(HOSTILE), 8))
-@pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
-def test_any_name_for_an_array(target: str, start: int) -> None:
-    names = [name for name in HOSTILE[start : start + 8] if name != "f"]
+@pytest.mark.parametrize(("target", "names"), groups(tuple(name for name in HOSTILE if name != "f")))
+def test_any_name_for_an_array(target: str, names: Sequence[str]) -> None:
     agree_with_python(read_arrays(names), np.ones((20, 20)), *matrices(names), 20, target=target)
 
 
 @pytest.mark.thinned(2)
-@pytest.mark.parametrize("start", range(0, len(SIZES), 8))
-@pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
-def test_any_name_for_a_size(target: str, start: int) -> None:
-    names = SIZES[start : start + 8]
-    agree_with_python(read_sizes(names), np.ones((20, 20)), *(len(names) * [2]), target=target)
+@pytest.mark.parametrize(("target", "names"), groups(SIZES))
+def test_any_name_for_a_size(target: str, names: Sequence[str]) -> None:
+    agree_with_python(read_sizes(names), np.ones((50, 50)), *(len(names) * [2]), target=target)
 
 
 @pytest.mark.thinned(2)
