@@ -57,10 +57,18 @@ def pytest_configure(config: pytest.Config) -> None:
     haste.always, haste.never = wanted == "none", wanted == "all"
     if not haste.never:
         hardly_optimise()
+    keep_what_is_built()
 
 
 haste = SimpleNamespace(always=False, never=False, test=False)
 """Whose C is hardly optimised: that of all tests, of none, that of the test that runs (marker ``hardly_optimised``)."""
+
+
+def keep_what_is_built() -> None:
+    """All of it, for the warm run; a user's cache keeps what was used last."""
+    from polyviz.runtime.cache import BuildCache
+
+    BuildCache.__init__.__kwdefaults__["maximum_entries"] = 20_000
 
 
 def hardly_optimise() -> None:

@@ -22,7 +22,7 @@ from polyviz.runtime.toolchain import FLOATING_POINT_FLAGS, Toolchain, compile_s
 from polyviz.runtime.unfused import NOTE, WITHOUT_VECTORS, fuses_in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from polyviz.model.program import FloatingPoint
@@ -155,13 +155,14 @@ class BuildCache:
     def _prune(self, keep: str) -> None:
         """Remove what was not used for longest; another process may be doing the same, so nothing is relied on."""
         with contextlib.suppress(OSError):
-            ages = _ages(self.directory)
+            names = os.listdir(self.directory)
+            ages = _ages(self.directory, names) if len(_keys(names)) > self.maximum_entries else {}
             surplus = sorted(ages, key=ages.__getitem__)[: max(0, len(ages) - self.maximum_entries)]
             for key in surplus:
                 if key != keep:
                     _remove(self.directory / f"{key}.so")
                     _remove(self.directory / f"{key}.c")
-            for part in self.directory.glob(".*.part"):
+            for part in (self.directory / name for name in names if name.startswith(".") and name.endswith(".part")):
                 if time.time() - part.stat().st_mtime > _ABANDONED:
                     _remove(part)
 
@@ -194,12 +195,18 @@ def _is_whole(path: Path) -> bool:
     return hashlib.sha256(content[:-_DIGEST_SIZE]).digest() == content[-_DIGEST_SIZE:]
 
 
-def _ages(directory: Path) -> dict[str, float]:
+def _keys(names: Iterable[str]) -> set[str]:
+    return {os.path.splitext(name)[0] for name in names if not name.startswith(".")}
+
+
+def _ages(directory: Path, names: Iterable[str]) -> dict[str, float]:
     """The time each entry was last used, by key; a source without a library is an entry too."""
     ages: dict[str, float] = {}
-    for path in directory.glob("[!.]*"):
-        with contextlib.suppress(OSError):
-            ages[path.stem] = max(ages.get(path.stem, 0.0), path.stat().st_mtime)
+    for name in names:
+        key = os.path.splitext(name)[0]
+        if not name.startswith("."):
+            with contextlib.suppress(OSError):
+                ages[key] = max(ages.get(key, 0.0), os.stat(directory / name).st_mtime)
     return ages
 
 
