@@ -6,6 +6,7 @@ same_compiled(function, {"A": array}, "c", "strict")
 from __future__ import annotations
 
 import copy
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+@cache
+def _kernel(function: Callable[..., Any], target: str, contract: str) -> pv.Kernel:
+    """Made once for all data that a test gives it."""
+    return pv.compile(function, target=target, contract=contract)
+
+
 def same_compiled(function: Callable[..., Any], given: Mapping[str, Any], target: str, contract: str) -> None:
     """Call ``function`` and its kernel with copies of ``given``; raise where they differ."""
     expected_arguments, arguments = copy.deepcopy(dict(given)), copy.deepcopy(dict(given))
     expected = function(**expected_arguments)
-    found = pv.compile(function, target=target, contract=contract)(**arguments)
+    found = _kernel(function, target, contract)(**arguments)
     for name, value in expected_arguments.items():
         np.testing.assert_allclose(arguments[name], value, rtol=1e-6, err_msg=name)
     pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
