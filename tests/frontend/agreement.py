@@ -9,6 +9,7 @@ import copy
 import itertools
 import math
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -25,9 +26,15 @@ Happened = dict[tuple[str, tuple[int, ...]], dict[str, list[Cell]]]
 WORLD = {"np": np, "math": math, "prange": range}
 
 
+@lru_cache(maxsize=16)
+def _extracted(text: str) -> Scop:
+    """Once for all data that a test gives a text."""
+    return extract(text)
+
+
 def agree(text: str, **arguments: Any) -> Scop:
     """Run ``text`` as Python and as a scop on equal arguments; the scop is returned for further checks."""
-    scop = extract(text)
+    scop = _extracted(text)
     expected_arguments, actual_arguments = copy.deepcopy(arguments), copy.deepcopy(arguments)
     expected = run_python(text, scop, expected_arguments)
     happened: Happened = defaultdict(lambda: {"read": [], "write": []})
