@@ -107,7 +107,7 @@ class Binder:
     def quick_calls(self) -> QuickCalls:
         """What recognises calls like those that were bound before; none of them where names or defaults take part."""
         ranked = [name for name, array in self.arrays.items() if array.rank]
-        return QuickCalls(self._positional or (), ranked, self._written_arrays)
+        return QuickCalls(self._positional or (), ranked, tuple(self.written))
 
     def bind(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False

@@ -54,12 +54,17 @@ class _Array:
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The numbers that the function writes: for each its slot and type; ``handed`` are the places of what a call hands
-    back among these and, behind them, the arguments of the call."""
+    """The numbers that the function writes: for each its slot and type, and the position of the argument that it is at
+    first, None where it starts as 0; ``handed`` are the places of what a call hands back among these and, behind them,
+    the arguments of the call."""
 
-    cells: tuple[tuple[int, type[Any]], ...]
+    cells: tuple[tuple[int, type[Any], int | None], ...]
     handed: tuple[int, ...]
     is_tuple: bool
+
+    def begun(self, arguments: _Arguments) -> list[Any]:
+        """The numbers as they are before a call with ``arguments``."""
+        return [kind(0 if position is None else arguments[position]) for _, kind, position in self.cells]
 
     def of(self, written: Sequence[Any], arguments: _Arguments) -> Any:
         """What the call hands back, when the function has ``written`` the numbers."""
@@ -95,8 +100,8 @@ class _Prepared:
             self._call(values, arguments)
             return None
         # Cells of its own for every call: another thread may be in the same kernel.
-        written = [kind(0) for _, kind in results.cells]
-        for (slot, _), cell in zip(results.cells, written, strict=True):
+        written = results.begun(arguments)
+        for (slot, _, _), cell in zip(results.cells, written, strict=True):
             values[slot] = ctypes.addressof(cell)
         self._call(values, arguments)
         return results.of(written, arguments)
@@ -145,13 +150,17 @@ class _Prepared:
 
 
 class QuickCalls:
-    """The kinds of calls that one kernel has checked. ``written`` are the names of arrays whose content changes."""
+    """The kinds of calls that one kernel has checked, with arguments of these ``names``, those in ``ranked`` arrays.
+
+    ``written`` are the arrays whose content changes, and the numbers that do: nothing is checked of the latter.
+    """
 
     def __init__(self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str]) -> None:
         self.names = tuple(names)
         self.arrays = tuple(position for position, name in enumerate(names) if name in ranked)
         self.others = tuple(position for position, name in enumerate(names) if name not in ranked)
         self.written = frozenset(written)
+        self.sizes = tuple(position for position in self.others if names[position] not in self.written)
         self._known: dict[Hashable, tuple[_Prepared, ...]] = {}
 
     def run(self, arguments: _Arguments) -> tuple[Program, Any] | None:
@@ -198,12 +207,12 @@ class QuickCalls:
         if not arguments or len(arguments) != len(self.names):
             raise IndexError
         shapes = tuple([arguments[position].shape for position in self.arrays])
-        integers = [arguments[position] for position in self.others if type(arguments[position]) is int]
+        integers = [arguments[position] for position in self.sizes if type(arguments[position]) is int]
         return (shapes, *integers) if integers else shapes
 
     def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared | None:
         program = runner.program
-        results = self._results(program)
+        results = self._results(program, arguments)
         has_cells = any(argument.kind == "cell" for argument in program.arguments)
         if results is None and (has_cells or program.results or program.result_is_tuple):
             return None
@@ -225,7 +234,7 @@ class QuickCalls:
         numbers = [
             (position, type(arguments[position]), _slots(program.arguments, "scalar", self.names[position]))
             for position in self.others
-            if type(arguments[position]) is not int
+            if type(arguments[position]) is not int or position not in self.sizes
         ]
         looked_at = tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values)
         return _Prepared(
@@ -240,16 +249,17 @@ class QuickCalls:
             tuple(self.names.index(name) for name in changed),
         )
 
-    def _results(self, program: Program) -> _Results | None:
-        """What a call hands back, where that is numbers that start with 0 and arrays; None where there is more."""
+    def _results(self, program: Program, arguments: _Arguments) -> _Results | None:
+        """What a call with ``arguments`` hands back, where that is numbers and arrays; None where there is more."""
         cells, names = [], []
         for slot, argument in enumerate(program.arguments):
             if argument.kind != "cell":
                 continue
             kind = number_type(argument.dtype)
-            if kind is None or argument.name in self.names:
+            position = self.names.index(argument.name) if argument.name in self.names else None
+            if kind is None or (position is not None and not _holds(kind, arguments[position])):
                 return None
-            cells.append((slot, kind))
+            cells.append((slot, kind, position))
             names.append(argument.name)
         places = (*names, *self.names)
         known = {*names, *(self.names[position] for position in self.arrays)}
@@ -262,6 +272,11 @@ class QuickCalls:
         name = self.names[position]
         flags = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in self.written else 0)
         return _Array(position, array.dtype, flags, _slots(arguments, "array", name), array.nbytes)
+
+
+def _holds(kind: type[Any], value: object) -> bool:
+    """Whether a variable of the C type ``kind`` is just what ``value`` is."""
+    return type(value) in _FLOATS if kind is ctypes.c_double else kind is ctypes.c_int64 and type(value) is int
 
 
 def _slots(arguments: Sequence[ProgramArgument], kind: str, name: str) -> tuple[int, ...]:

@@ -256,3 +256,34 @@ def test_tested_subscripts_are_quick_and_a_failed_test_leaves_no_trace(monkeypat
     with pytest.raises(OutOfBoundsError, match="subscript of A is out of range"):
         kernel(A, np.array([0.9, 0.3, 1.5, 0.5]))
     assert A.tolist() == [0.0, 0.0, 0.0, -1.0]
+
+
+COUNTING = """
+for i in range(n):
+    last = x[i]
+    if last > 0.5:
+        count += 1
+        total = total + last
+"""
+
+
+def test_numbers_that_a_cell_changes_are_handed_in_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = pv.compile(COUNTING.lstrip(), target="c")
+    names = list(kernel.__signature__.parameters)
+    usual: list[object] = []
+    bind = kernel.bind
+    monkeypatch.setattr(kernel, "bind", lambda *given, **more: usual.append(given) or bind(*given, **more))
+
+    def result(**values: Any) -> dict[str, Any]:
+        found = kernel(*(values[name] for name in names))
+        return dict(zip(kernel.program.results, found, strict=True))
+
+    x = np.array([0.25, 0.75, 1.0, 0.125])
+    for turn in range(4):
+        found = result(n=4, x=x, last=-1.0, count=turn, total=0.5 * turn)
+        assert found == {"last": 0.125, "count": turn + 2, "total": 0.5 * turn + 1.75}
+        assert [type(found[name]) for name in ("last", "count", "total")] == [float, int, float]
+    assert len(usual) == 1
+    found = result(n=0, x=x[:0], last=-1.0, count=7, total=3)
+    assert (found["last"], found["count"], found["total"]) == (-1.0, 7, 3)
+    assert result(n=4, x=x, last=-1.0, count=2**40, total=np.float64(1.0))["count"] == 2**40 + 2
