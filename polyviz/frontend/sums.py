@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.apart import apart
 from polyviz.frontend.literals import SUM
+from polyviz.frontend.outer import outer_of
 from polyviz.frontend.regions import (
     Axis,
     Region,
@@ -223,10 +224,9 @@ class SumReader:
         return self._total([along], [name], ast.BinOp(first, ast.Mult(), second))
 
     def _outer(self, node: ast.expr) -> tuple[Region, Region] | None:
-        """The vectors of ``np.outer(x, y)``."""
-        if not isinstance(node, ast.Call) or len(node.args) != 2 or node.keywords or not self._is_called(node, "outer"):
-            return None
-        first, second = (self._region(part) for part in node.args)
+        """The vectors of whose pairs ``node`` computes its elements."""
+        outer = outer_of(node, self._expressions.canonical)
+        first, second = (None, None) if outer is None else (self._region(outer.first), self._region(outer.second))
         if first is None or second is None or len(first.axes) + len(second.axes) > 2:
             return None
         return first, second
@@ -238,11 +238,12 @@ class SumReader:
         for vector, other, name in zip(vectors, places.axes[-2:], places.names[-2:], strict=True):
             self._shapes.same_length(node, vector.axes[0], other)
             elements.append(vector.at([matching_position(vector.axes[0], other, name)], ast.Load()))
-        return ast.BinOp(elements[0], ast.Mult(), elements[1])
+        outer = outer_of(node, self._expressions.canonical)
+        return None if outer is None else outer.element(*elements)
 
     def _is_called(self, node: ast.expr, *names: str) -> bool:
         called = self._expressions.canonical(node.func) if isinstance(node, ast.Call) else None
-        return (called or "").rpartition(".")[2] in names
+        return called in [f"numpy.{name}" for name in names]
 
     def _summed(self, node: ast.expr) -> _Summed | None:
         """What is summed up, if ``node`` is a sum."""

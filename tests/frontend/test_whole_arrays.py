@@ -30,6 +30,11 @@ def outer(x, y):
     return np.outer(x, y) + 1.0
 
 
+def of_pairs(x, y, C):
+    C[:, :] = np.minimum(C, np.add.outer(x, y)) - np.maximum.outer(y[:], x[:])
+    return np.subtract.outer(x, y) * np.multiply.outer(y, x)
+
+
 def distances(x, y, C):
     C[:, :] = (x[:, None] - y[None, :]) ** 2
 
@@ -83,8 +88,8 @@ def factored(A):
     return L
 
 
-WHOLE = [gram, gram_by_dot, layer, outer, distances, differences, column, transposed_in_place, copied_transposed,
-         turned, tail, row_and_whole, residual, factored]  # fmt: skip
+WHOLE = [gram, gram_by_dot, layer, outer, of_pairs, distances, differences, column, transposed_in_place,
+         copied_transposed, turned, tail, row_and_whole, residual, factored]  # fmt: skip
 DATA = {
     "A": np.arange(9.0).reshape(3, 3) - 4, "X": np.arange(6.0).reshape(2, 3) - 2, "W": np.ones((3, 3)) * 2,
     "b": np.array([1.0, -2.0, 3.0]), "x": np.array([1.0, 2.0, 4.0]), "y": np.array([3.0, 5.0, -1.0]),
