@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.rounding import rounded_by_libraries
+from polyviz.api.by_call import ranks_given
 from polyviz.api.compiling import ScheduleChoice, build_kernel, named_schedules, signature_of
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
@@ -180,7 +181,8 @@ def run_race(
 def _raced(
     source: object, arguments: tuple[Any, ...], contenders: Sequence[Contender], how: RaceOptions
 ) -> Comparison:
-    scop = part_of(source, sizes=how.sizes, namespace=how.namespace)
+    ranks = ranks_given(signature_of(source), arguments)
+    scop = part_of(source, sizes=how.sizes, namespace=how.namespace, ranks=ranks)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(several(how.baselines))]
     bound, moved = bind_on_host(scop, signature_of(source), arguments)

@@ -6,18 +6,19 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import with_private_arrays, with_values_in_place
+from polyviz.api.by_call import OpenKernel, Readings, RereadKernel, is_open
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
 from polyviz.api.targets import AUTOMATIC, resolve_target, second_choice
 from polyviz.editing import Edit
-from polyviz.errors import OptionError
+from polyviz.errors import ExtractionError, OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.device import LARGEST_BLOCK
@@ -68,6 +69,8 @@ def compile(
     a warning.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
     ``register_tile=(6, 4)`` asks for tiles of 6 rows of 4 vector registers.
+    Where the text leaves open how many dimensions an array has, the first call tells, as for numba; what is refused
+    whatever they are is refused here.
     ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -84,16 +87,31 @@ def compile(
     contract = options.pop("floating_point", contract)  # the name that it had first
     given = {"tile": tile, "threads": threads, "contract": contract, "overlap": overlap, **options}
     read_options(given)
-    scop = part_of(source, sizes=sizes, namespace=namespace)
-    return build_kernel(
-        scop,
-        find_dependences(scop),
-        source,
-        schedule=schedule,
-        target=target,
-        namespace=namespace,
-        **given,
-    )
+    extracted = partial(_extracted, source, sizes, namespace)
+
+    def built(scop: Scop, made: type[Kernel] = Kernel) -> Kernel:
+        found = find_dependences(scop)
+        how = {"schedule": schedule, "target": target, "namespace": namespace, "made": made, **given}
+        return build_kernel(scop, found, source, **how)
+
+    signature = None if isinstance(source, Kernel) else signature_of(source)
+    readings = Readings(lambda ranks: built(extracted(ranks)), signature)
+    try:
+        scop = extracted({})
+    except ExtractionError as refusal:
+        if is_open(refusal, signature, extracted):
+            return cast("Kernel", OpenKernel(source, refusal, readings))
+        raise
+    kernel = built(scop, RereadKernel)
+    if isinstance(kernel, RereadKernel) and signature is not None:
+        kernel.readings = readings
+    return kernel
+
+
+def _extracted(
+    source: object, sizes: Mapping[str, int] | None, namespace: Mapping[str, Any] | None, ranks: Mapping[str, int]
+) -> Scop:
+    return part_of(source, sizes=sizes, namespace=namespace, ranks=ranks)
 
 
 @exclusive
@@ -106,6 +124,7 @@ def build_kernel(
     target: str,
     namespace: Mapping[str, Any] | None = None,
     at_hand: AtHand | None = None,
+    made: type[Kernel] = Kernel,
     **options: Any,
 ) -> Kernel:
     """The kernel for a part that is already analysed; ``options`` are those of ``compile``.
@@ -150,7 +169,7 @@ def build_kernel(
         return replace(plan, decisions=(*beforehand, *plan.decisions))
 
     otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
-    return Kernel(
+    return made(
         scop,
         dependences,
         planned(resolved),

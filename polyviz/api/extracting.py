@@ -31,9 +31,15 @@ def extract(
 
 
 def part_of(
-    source: object, *, sizes: Mapping[str, int] | None = None, namespace: Mapping[str, Any] | None = None
+    source: object,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    ranks: Mapping[str, int] | None = None,
 ) -> Scop:
     """The part that ``source`` is, was compiled from, or holds as text or function.
+
+    ``ranks`` are the dimensions of arguments, as a call gives them.
 
     >>> from polyviz.api import compile
     >>> kernel = compile("def fill(A):\\n    for i in range(len(A)):\\n        A[i] = i", target="python")
@@ -42,4 +48,18 @@ def part_of(
     """
     if isinstance(source, Scop):
         return source
-    return source.scop if isinstance(source, Kernel) else extract(source, sizes=sizes, namespace=namespace)
+    if isinstance(source, Kernel):
+        return source.scop
+    if not ranks:
+        return extract(source, sizes=sizes, namespace=namespace)
+    return _extracted(source, sizes, namespace, ranks)
+
+
+@exclusive
+def _extracted(
+    source: object,
+    sizes: Mapping[str, int] | None,
+    namespace: Mapping[str, Any] | None,
+    ranks: Mapping[str, int],
+) -> Scop:
+    return separate_live_ranges(read_source(source, sizes=sizes, namespace=namespace, ranks=ranks))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
+from polyviz.api.by_call import ranks_given
 from polyviz.api.compiling import build_kernel, signature_of
 from polyviz.api.extracting import part_of
 from polyviz.api.options import read_options
@@ -78,7 +79,8 @@ def tune(
     read_options(fixed)
     resolved = _checked(seconds, schedule, resolve_target(target))
     way = make_strategy(strategy)
-    scop = part_of(source, sizes=sizes, namespace=namespace)
+    ranks = ranks_given(signature_of(source), arguments)
+    scop = part_of(source, sizes=sizes, namespace=namespace, ranks=ranks)
     bound = Binder(scop, signature_of(source)).bind(arguments, {})
     check_bounds(scop, dict(bound.parameters), bound.shapes)
     builder = _Builder(scop, find_dependences(scop), source, schedule, resolved, fixed, namespace, bound)

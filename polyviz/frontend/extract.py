@@ -27,7 +27,7 @@ from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.returns import one_return
-from polyviz.frontend.source import Source, read_source
+from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
@@ -49,12 +49,14 @@ def extract(
     sizes: Mapping[str, int] | None = None,
     namespace: Mapping[str, Any] | None = None,
     filename: str | None = None,
+    ranks: Mapping[str, int] | None = None,
 ) -> Scop:
     """The static control part of a function, of text with one function, or of bare loops.
 
     ``sizes`` fixes parameters to values. ``namespace`` holds what is known around the text: globals of a function, or
     the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
-    of a cell are follows from their use. ``filename`` names the text in Python's own messages.
+    of a cell are follows from their use. ``filename`` names the text in Python's own messages. ``ranks`` are the
+    dimensions of arguments of a function whose head does not say them.
 
     Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
     control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.
@@ -66,7 +68,7 @@ def extract(
     ('A[i] = A[i - 1] * 2', 'line 1, column 23')
     """
     try:
-        text = read_source(source, namespace, filename)
+        text = with_ranks(read_source(source, namespace, filename), ranks or {})
         return _extracted(text, dict(sizes or {}))
     except RecursionError:
         raise ExtractionError(

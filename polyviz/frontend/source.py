@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import textwrap
 from dataclasses import dataclass, field, replace
@@ -94,6 +95,22 @@ class Source:
 
 def _positioned(node: ast.AST) -> ast.expr:
     return node  # type: ignore[return-value]  # every node we point at has a position; typeshed keeps it per class
+
+
+def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
+    """``source`` with a head that states the dimensions of its arguments, as far as it does not yet.
+
+    >>> source = with_ranks(read_source("def f(A, x: 'float64[:]'): pass", None, None), {"A": 2, "x": 2})
+    >>> ast.unparse(source.arguments)
+    "A: 'float64[:, :]', x: 'float64[:]'"
+    """
+    if source.arguments is None:
+        return source
+    arguments = copy.deepcopy(source.arguments)
+    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if one.annotation is None and ranks.get(one.arg):
+            one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
+    return replace(source, arguments=arguments)
 
 
 def read_source(source: object, namespace: Mapping[str, Any] | None, filename: str | None) -> Source:

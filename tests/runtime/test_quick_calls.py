@@ -89,7 +89,7 @@ def _read_only() -> Any:
     ("written", "message"),
     [
         (_read_only(), "read-only"),
-        (np.zeros((8, 1)), "2 dimensions"),
+        (np.zeros(()), "with 1 dimension"),
         (np.zeros(7), "leaves its array"),
         (np.ma.masked_array(np.zeros(8)), "masked array"),
         (np.zeros(8, dtype="O"), "object"),

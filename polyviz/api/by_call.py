@@ -1,0 +1,174 @@
+"""Kernels of functions whose text leaves open how many dimensions their arrays have: a call says it.
+
+``def f(A, x): return A @ x`` means one loop nest for matrices and another one for vectors. numba compiles a function
+when it is called, for the types of that call; here that is done where the text alone does not tell.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from polyviz.errors import ArgumentError, ExtractionError
+from polyviz.runtime.kernel import Kernel
+from polyviz.runtime.original import plain_function
+
+if TYPE_CHECKING:
+    import inspect
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Reading = Callable[[Mapping[str, int]], Kernel]
+
+_MOST_TRIED = 5
+"""Arguments whose dimensions are tried together."""
+
+
+def ranks_given(
+    signature: inspect.Signature | None, arguments: tuple[Any, ...], keywords: Mapping[str, Any] | None = None
+) -> dict[str, int]:
+    """The dimensions of the arrays of a call, by argument; none where the call does not fit.
+
+    >>> import inspect, numpy as np
+    >>> ranks_given(inspect.signature(lambda A, n: None), (np.zeros((2, 3)), 4))
+    {'A': 2}
+    """
+    if signature is None:
+        return {}
+    try:
+        named = signature.bind(*arguments, **(keywords or {})).arguments
+    except TypeError:
+        return {}
+    ranks = {name: getattr(value, "ndim", 0) for name, value in named.items() if hasattr(value, "dtype")}
+    return {name: rank for name, rank in ranks.items() if rank}
+
+
+class Readings:
+    """The kernels of one function, by the dimensions of the arrays that calls gave, made by ``reading``."""
+
+    def __init__(self, reading: Reading, signature: inspect.Signature | None) -> None:
+        self.signature = signature
+        self._reading = reading
+        self._known: dict[tuple[tuple[str, int], ...], Kernel] = {}
+        self._making = threading.Lock()
+
+    def of(self, ranks: Mapping[str, int]) -> Kernel:
+        """The kernel for arrays of these dimensions; raises ExtractionError where they have none."""
+        key = tuple(sorted(ranks.items()))
+        with self._making:
+            if key not in self._known:
+                self._known[key] = self._reading(ranks)
+            return self._known[key]
+
+    def given(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, int]:
+        """The dimensions of the arrays of a call."""
+        return ranks_given(self.signature, arguments, keywords)
+
+
+class RereadKernel(Kernel):
+    """A kernel that is read anew for arrays of more dimensions than its text tells: ``x`` of ``x + 1`` may be one."""
+
+    readings: Readings | None = None
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Run on ``arguments``; the result of the original function."""
+        try:
+            return super().__call__(*arguments, **keywords)
+        except ArgumentError as error:  # raised before anything runs
+            ranks = {} if self.readings is None else self.readings.given(arguments, keywords)
+            read = {array.name: array.rank for array in self.scop.arrays if array.origin == "argument"}
+            if self.readings is None or all(rank <= read.get(name, 0) for name, rank in ranks.items()):
+                raise
+            try:
+                kernel = self.readings.of(ranks)
+            except ExtractionError as refusal:
+                raise error from refusal
+        result = kernel(*arguments, **keywords)
+        self._latest = kernel.program
+        return result
+
+
+class OpenKernel:
+    """What ``compile`` makes of a function that is refused as long as nothing tells the dimensions of its arrays.
+
+    It is called like the function. From the first call on it has what a kernel has, that of the latest call; before it
+    ``kernel`` and all that a kernel tells raise why the text alone was refused.
+    """
+
+    def __init__(self, function: object, refusal: ExtractionError, readings: Readings) -> None:
+        plain = plain_function(function)
+        self.__wrapped__ = function if plain is None else plain
+        self.__name__ = getattr(plain, "__name__", "function")
+        self.__doc__ = getattr(plain, "__doc__", None)
+        self.refusal = refusal
+        self._readings = readings
+        self._latest: Kernel | None = None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of the latest call; raises ExtractionError before the first one."""
+        if self._latest is None:
+            raise self.refusal
+        return self._latest
+
+    @property
+    def __signature__(self) -> inspect.Signature | None:
+        return self._readings.signature
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Run on ``arguments``; the result of the original function."""
+        self._check_number(arguments, keywords)
+        self._latest = kernel = self._readings.of(self._readings.given(arguments, keywords))
+        return kernel(*arguments, **keywords)
+
+    def _check_number(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        signature = self._readings.signature
+        try:
+            if signature is not None:
+                signature.bind(*arguments, **keywords)
+        except TypeError as error:
+            raise ArgumentError(f"{self.__name__}(): {error}.", hint=f"Its signature is {signature}.") from None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.kernel, name)
+
+    def __repr__(self) -> str:
+        if self._latest is not None:
+            return repr(self._latest)
+        return f"{self.__name__}: to be compiled at its first call, which tells the dimensions of its arrays"
+
+
+def is_open(
+    refusal: ExtractionError,
+    signature: inspect.Signature | None,
+    extracted: Callable[[Mapping[str, int]], object],
+) -> bool:
+    """Whether ``refusal`` depends on how many dimensions the arguments have: with some it would be another one."""
+    names = () if signature is None else tuple(signature.parameters)
+    for ranks in _choices(names, _words(refusal)):
+        try:
+            extracted(ranks)
+        except ExtractionError as other:
+            if (other.message, other.span) == (refusal.message, refusal.span):
+                continue
+        return True
+    return False
+
+
+def _choices(names: Sequence[str], named: set[str]) -> Iterator[dict[str, int]]:
+    """Dimensions for all arguments, and for those that are ``named`` where something is refused, together."""
+    if names:
+        yield from (dict.fromkeys(names, rank) for rank in (1, 2))
+    chosen = [name for name in names if name in named]
+    if 0 < len(chosen) <= _MOST_TRIED:
+        yield from (dict(zip(chosen, ranks, strict=True)) for ranks in product((1, 2), repeat=len(chosen)))
+
+
+def _words(refusal: ExtractionError) -> set[str]:
+    """The words of the lines where something is refused."""
+    span = refusal.span
+    lines = [] if span is None else refusal.text.splitlines()[span.line - 1 : span.end_line]
+    return {word for line in lines for word in re.findall(r"\w+", line)}

@@ -1,0 +1,75 @@
+"""Functions whose text leaves open how many dimensions their arrays have: calls tell, as for numba."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.api.by_call import OpenKernel
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PRODUCT = function_of("def product(A, B):\n    return A @ B\n")
+CLIPPED = function_of("def clipped(a, b, c):\n    return np.minimum(np.maximum(a, 2), 10) * c + b\n")
+A = np.random.default_rng(3).random((4, 4))
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_the_first_call_tells(target: str) -> None:
+    kernel: Any = pv.compile(PRODUCT, target=target)
+    assert isinstance(kernel, OpenKernel)
+    assert "first call" in repr(kernel)
+    with pytest.raises(pv.ExtractionError, match="`@` is not supported"):
+        _ = kernel.source
+    np.testing.assert_allclose(kernel(A, A), A @ A)
+    assert "product" in kernel.source
+    np.testing.assert_allclose(kernel(A, A[0]), A @ A[0])
+    np.testing.assert_allclose(kernel(A[0], B=A), A[0] @ A)
+    assert kernel.target == target
+
+
+def test_a_number_that_is_an_array_after_all() -> None:
+    kernel = pv.compile(CLIPPED, target="c")
+    assert kernel(3, 4, 5) == 19
+    for array in (np.arange(6), np.arange(12.0).reshape(3, 4)):
+        np.testing.assert_array_equal(kernel(array, array, 2), CLIPPED(array, array, 2))
+    assert "min_f64" in kernel.source or "minimum_f64" in kernel.source
+    assert kernel(30, 4, 5) == 54
+
+
+def test_rows_where_elements_were_read() -> None:
+    kernel = pv.compile(function_of("def f(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]\n"), target="c")
+    for shape in ((3,), (3, 2), (3,)):
+        array = np.ones(shape)
+        kernel(array)
+        np.testing.assert_array_equal(array, 2)
+
+
+def test_what_no_dimensions_make_legible_is_refused_at_once() -> None:
+    with pytest.raises(pv.ExtractionError, match="print"):
+        pv.compile(function_of("def f(A):\n    A += print(3)\n"))
+    with pytest.raises(pv.ExtractionError, match="inv"):
+        pv.compile(function_of("def f(A):\n    return np.linalg.inv(A)\n"))
+
+
+def test_calls_that_do_not_fit(golden: Callable[..., None]) -> None:
+    kernel = pv.compile(PRODUCT)
+    texts = []
+    for arguments in [(A,), (3.0, 4.0), (A, np.zeros((3, 3, 3)))]:
+        with pytest.raises(pv.PolyvizError) as caught:
+            kernel(*arguments)
+        texts.append(str(caught.value))
+    with pytest.raises(pv.ArgumentError) as missing:
+        pv.compile(function_of("def g(a, A):\n    for i in range(3):\n        A[i, 0] = a\n"))(A, A)
+    texts.append(str(missing.value))
+    golden("\n".join(texts))
+
+
+def test_a_race_reads_what_its_arguments_tell() -> None:
+    found = pv.compare(PRODUCT, A, A, schedules=["original"], targets=["python"], repeats=1)
+    assert [row.status for row in found.rows] == ["ok", "ok"]
