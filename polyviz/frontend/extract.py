@@ -18,6 +18,7 @@ from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.generator_sums import without_generators
+from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
@@ -156,7 +157,8 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
-    source = taken_apart(without_nested_functions(source))
+    source = without_nested_functions(source)
+    source = taken_apart(with_helper_statements(source, GlobalNames(source)))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
     source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 2000
 """Operations and values that the call of a helper may stand for: a value that is used again is written again."""
 
-_REASON = "Only helpers made of assignments to names, `if` and `return` can be"
+_REASON = "Here only helpers made of assignments to names, `if` and `return` can be"
 
 
 class NoExpressionError(Exception):
@@ -148,5 +148,6 @@ def _not_inlined(node: ast.AST) -> NoExpressionError:
     line = ast.unparse(node).splitlines()[0]
     return NoExpressionError(
         f"{_REASON}, and this one has {what or f'`{line}`'}.",
-        f"Write its {'loop' if what == 'a loop' else 'statements'} here, in place of the call.",
+        f"Write its {'loop' if what == 'a loop' else 'statements'} here, in place of the call, or call it on a line of "
+        "its own, where it certainly runs: `x = helper(...)`.",
     )

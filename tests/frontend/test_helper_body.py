@@ -101,7 +101,7 @@ def blur(A, B):
 
 def refusal(helper: str) -> UnsupportedSyntaxError:
     with pytest.raises(UnsupportedSyntaxError) as caught:
-        extract(f"{helper}\ndef f(A, n):\n    for i in range(n):\n        A[i] = helper(A[i])")
+        extract(f"{helper}\ndef f(A, n):\n    for i in range(n):\n        A[i] = helper(A[i]) if n > 3 else 0.0")
     return caught.value
 
 

@@ -7,4 +7,4 @@ def total(A, n):
 
 def f(A, n):
     for i in range(n):
-        A[i] = total(A, n)
+        A[i] = total(A, n) if A[i] > 0 else 0.0

@@ -4,4 +4,4 @@ def clear(A, i):
 
 def f(A, n):
     for i in range(n):
-        clear(A, i)
+        A[i] = clear(A, i)

@@ -1,0 +1,220 @@
+"""Helpers with loops, arrays and several results: the same as in Python, where their statements stand for the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyviz.errors import UnsupportedSyntaxError
+from polyviz.frontend import extract
+from tests.frontend.agreement import agree
+
+RANDOM = np.random.default_rng(20)
+
+
+def summed(x: Any) -> Any:
+    "A helper that the cell of a test calls."
+    s = 0.0
+    for i in range(3):
+        s += x[i]
+    return s
+
+
+PROGRAMS = {
+    "rows_are_passed": """
+def distance(x, y):
+    total = 0.0
+    for d in range(x.shape[0]):
+        total += (x[d] - y[d]) ** 2
+    return np.sqrt(total)
+
+def f(A, B, v):
+    for i in range(A.shape[0]):
+        for j in range(B.shape[0]):
+            v[j] += 2 * distance(A[i], B[j]) + distance(B[j], A[0])
+""",
+    "a_return_in_the_loop": """
+def steps(x, most):
+    for k in range(most):
+        x = x * 0.5
+        if x < 0.2:
+            return k
+    return 99
+
+def f(A, B, v):
+    for i in range(len(v)):
+        v[i] = steps(abs(v[i]), 4)
+""",
+    "several_results_and_names_of_the_caller": """
+def sums(x, i):
+    s = 0.0
+    t = 0.0
+    for k in range(i):
+        s += x[k]
+        t -= x[k]
+    return s, t * i
+
+def f(A, B, v):
+    s = 1.0
+    for k in range(len(v)):
+        a, b = sums(v, k)
+        A[0, 0] += a * s + b
+        s, a = sums(A[1], 2)
+        v[k] = s - a
+""",
+    "results_that_change_places": """
+def turned(a, b):
+    return b, a + b
+
+def f(A, B, v):
+    x, y = 1.0, 2.0
+    for i in range(len(v)):
+        x, y = turned(x, y)
+        v[i] += x - 2 * y
+""",
+    "an_array_is_made_and_changed": """
+def doubled(x):
+    out = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = 2 * x[i]
+    return out
+
+def f(A, B, v):
+    w = doubled(v)
+    v = doubled(w)
+    for i in range(len(v)):
+        A[0, 0] += v[i] - w[i]
+        w[i] = 0.0
+""",
+    "changes_what_it_is_given": """
+def scale(x, factor):
+    x[:] = factor * x[:]
+    factor += 1
+    for i in range(x.shape[0]):
+        x[i] -= factor
+
+def f(A, B, v):
+    factor = 3.0
+    scale(v, factor)
+    for i in range(A.shape[0]):
+        scale(A[i], factor)
+    v[0] = factor
+""",
+    "a_name_is_given_a_value_of_its_own": """
+def smoothed(x, n):
+    s = 0.5 * n
+    for n in range(n):
+        s += x[n]
+    return s + n
+
+def f(A, B, v):
+    for i in range(A.shape[0]):
+        n = 3
+        B[i, 0] = smoothed(A[i, :], n) + n + A[i, 0]
+""",
+    "helpers_of_helpers": """
+def dot(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] * y[i]
+    return s
+
+def normed(x):
+    i = 1.0 / (1.0 + dot(x, x))
+    return i * dot(x, x)
+
+def f(A, B, v):
+    for i in range(A.shape[0]):
+        v[0] += normed(A[i]) - normed(B[i])
+""",
+    "names_of_functions_as_locals": """
+def largest(x):
+    max = x[0]
+    for abs in range(x.shape[0]):
+        if x[abs] > max:
+            max = x[abs]
+    return max
+
+def f(A, B, v):
+    v[1] = largest(v)
+    for i in range(A.shape[0]):
+        v[0] = max(largest(A[i]), abs(v[0]))
+""",
+    "in_bounds_and_conditions": """
+def count(x):
+    c = 0
+    for i in range(x.shape[0]):
+        if x[i] > 0:
+            c += 1
+    return c
+
+def f(A, B, v):
+    if count(v) > 1:
+        v[0] = 7.0
+    elif count(A[0]) > 1:
+        v[0] = 8.0
+    while v[1] < 3.0:
+        v[1] += 1.0 + count(B[0])
+""",
+    "the_same_parameter_twice": """
+def rotated(x, y, c, s):
+    for i in range(x.shape[0]):
+        t = c * x[i] - s * y[i]
+        y[i] = s * x[i] + c * y[i]
+        x[i] = t
+
+def f(A, B, v):
+    rotated(A[0], A[1], 0.6, -0.8)
+    rotated(v, v, v[0], 0.5)
+""",
+    "sums_of_products": """
+def normal(x):
+    return x / np.sqrt(x @ x + 1.0)
+
+def f(A, B, v):
+    w = normal(v[:])
+    v[0] = w @ w
+""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_agrees_with_python(name: str) -> None:
+    values: dict[str, Any] = {"A": RANDOM.standard_normal((4, 5)), "B": RANDOM.standard_normal((4, 5))}
+    agree(PROGRAMS[name], **values, v=RANDOM.standard_normal(5))
+
+
+def test_what_a_helper_changes_is_changed_at_its_time() -> None:
+    text = """
+def emptied(x):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+        x[i] = 0.0
+    return s
+
+def f(v, w):
+    w[1] = emptied(v)
+    v[0] = 1.0
+"""
+    agree(text, v=RANDOM.standard_normal(4), w=np.zeros(3))
+    with pytest.raises(UnsupportedSyntaxError, match="`emptied` cannot be inlined"):
+        extract(text.replace("= emptied(v)", "= v[0] + emptied(v)"))
+    with pytest.raises(UnsupportedSyntaxError, match="`emptied` cannot be inlined"):
+        extract(text.replace("w[1] = emptied(v)", "v[1] += emptied(v)"))
+
+
+@pytest.mark.parametrize("call", ["helper(v) if v[0] > 1 else 0.0", "1.0 * (v[0] > 1 and helper(v))"])
+def test_what_may_not_run_is_not_computed_before(call: str) -> None:
+    helper = "def helper(x):\n    s = 0.0\n    for i in range(3):\n        s += x[i]\n    return s\n"
+    with pytest.raises(UnsupportedSyntaxError, match="`helper` cannot be inlined"):
+        extract(f"{helper}def f(v):\n    v[0] = {call}")
+
+
+def test_names_of_a_helper_stay_its_own_in_a_cell() -> None:
+    text = "for i in range(2):\n    y[i] = summed(x)"
+    known = {"summed": summed, "x": np.ones(3), "y": np.zeros(2)}
+    scop = extract(text, namespace=known)
+    assert not any(array.live_out and array.rank == 0 for array in scop.arrays)
