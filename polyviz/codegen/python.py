@@ -32,7 +32,7 @@ from polyviz.codegen.loops_python import BothEnds, parallel_lines, range_text
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.regularity import is_slanted
-from polyviz.codegen.reserved_python import PYTHON_RESERVED
+from polyviz.codegen.reserved_python import PYTHON_RESERVED, python_reserved
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder, imports_of
 from polyviz.codegen.typing import Environment, assignments
@@ -92,7 +92,7 @@ class _PythonProgram:
     ``prange`` assigns to a variable is lost, or taken for a step of a reduction."""
 
     def __post_init__(self) -> None:
-        self.identifiers = Identifiers(part_names(self.scop), PYTHON_RESERVED)
+        self.identifiers = Identifiers(part_names(self.scop), python_reserved(part_names(self.scop), self.target))
         spelled = (*(parameter.name for parameter in self.scop.parameters), *inner_iterators(self.scop))
         names = {name: self.identifiers.of(name) for name in spelled}
         self.index = self.identifiers.derived("index")

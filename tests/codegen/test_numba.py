@@ -68,3 +68,17 @@ def test_a_scalar_that_one_iteration_of_a_parallel_loop_changes(change: str, val
     kernel = pv.compile(function, schedule=schedule, target="numba", tile=False)
     assert "prange(n)" in kernel.source
     assert kernel(np.arange(6.0), np.zeros(6), 6) == value
+
+
+@pytest.mark.slow
+def test_names_that_numba_gives_to_the_values_of_others() -> None:
+    """It calls the values of ``total`` total_1, total_2 and so on where loops are parallel."""
+    function = function_of("""
+        def twice_normed(v):
+            w = v[:] / np.sqrt(v[:] @ v[:] + 1.0)
+            v[0] = w @ w
+    """)
+    kernel, vector = pv.compile(function, target="numba"), np.ones(3)
+    assert "prange" in kernel.source
+    kernel(vector)
+    np.testing.assert_allclose(vector, [0.75, 1, 1])
