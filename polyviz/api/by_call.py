@@ -146,16 +146,26 @@ def is_open(
     signature: inspect.Signature | None,
     extracted: Callable[[Mapping[str, int]], object],
 ) -> bool:
-    """Whether ``refusal`` depends on how many dimensions the arguments have: with some it would be another one."""
+    """Whether ``refusal`` depends on how many dimensions the arguments have: with some the reading gets further."""
     names = () if signature is None else tuple(signature.parameters)
     for ranks in _choices(names, _words(refusal)):
         try:
             extracted(ranks)
         except ExtractionError as other:
-            if (other.message, other.span) == (refusal.message, refusal.span):
-                continue
-        return True
+            if _is_further(other, refusal):
+                return True
+        else:
+            return True
     return False
+
+
+def _is_further(refusal: ExtractionError, first: ExtractionError) -> bool:
+    """Whether ``refusal`` is about something behind what ``first`` is about, or about something else in its line."""
+    if refusal.span is None or first.span is None:
+        return False
+    if refusal.span.line == first.span.line:
+        return refusal.message != first.message
+    return refusal.span.line > first.span.line
 
 
 def _choices(names: Sequence[str], named: set[str]) -> Iterator[dict[str, int]]:

@@ -55,6 +55,8 @@ def test_what_no_dimensions_make_legible_is_refused_at_once() -> None:
         pv.compile(function_of("def f(A):\n    A += print(3)\n"))
     with pytest.raises(pv.ExtractionError, match="inv"):
         pv.compile(function_of("def f(A):\n    return np.linalg.inv(A)\n"))
+    with pytest.raises(pv.ExtractionError, match="never have the same number"):
+        pv.compile(function_of("def f(x, n):\n    for _ in range(n):\n        x = x[1:] + 1.0\n    return x\n"))
 
 
 def test_calls_that_do_not_fit(golden: Callable[..., None]) -> None:
