@@ -113,24 +113,31 @@ class _Writer:
                 return before
             value = found or given
         elif value is not None:
-            value = self._computed(value, before, around)
+            value = self._computed(value, before, around, is_alone=is_alone)
         node.value = value
         return [*before, *_one_by_one(node, self.own)]
 
-    def _computed(self, value: ast.expr, before: list[ast.stmt], around: tuple[str, ...]) -> ast.expr:
+    def _computed(
+        self, value: ast.expr, before: list[ast.stmt], around: tuple[str, ...], *, is_alone: bool = False
+    ) -> ast.expr:
         """``value`` with names for what helpers compute ``before`` it; what may not be computed at all stays."""
         if isinstance(value, _SOMETIMES):
             return value
-        value = self._parts(value, before, around)
+        value = self._parts(value, before, around, is_alone=is_alone)
         if not isinstance(value, ast.Call):
             return value
-        return self._expanded(value, before, around, _Way()) or value
+        return self._expanded(value, before, around, _Way(is_alone=is_alone)) or value
 
-    def _parts(self, value: Expression, before: list[ast.stmt], around: tuple[str, ...]) -> Expression:
+    def _parts(
+        self, value: Expression, before: list[ast.stmt], around: tuple[str, ...], *, is_alone: bool = False
+    ) -> Expression:
         written = copy.copy(value)
+        parts = [part for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr)]
+        is_alone = is_alone and sum(not isinstance(part, ast.Constant) for part in parts) == 1
+        is_alone = is_alone and isinstance(value, ast.BinOp | ast.UnaryOp)
         for name, part in ast.iter_fields(value):
             if isinstance(part, ast.expr):
-                setattr(written, name, self._computed(part, before, around))
+                setattr(written, name, self._computed(part, before, around, is_alone=is_alone))
             elif isinstance(part, list):
                 whole = [self._computed(one, before, around) if isinstance(one, ast.expr) else one for one in part]
                 setattr(written, name, whole)
@@ -166,8 +173,11 @@ class _Writer:
     ) -> ast.expr | None:
         self.changed = True
         stored = stored_names(body)
+        read = {part.id for node in body for part in ast.walk(node) if isinstance(part, ast.Name)}
         values: dict[str, ast.expr] = {}
         for name, value in given.items():
+            if name not in read and not any(isinstance(part, ast.Call) for part in ast.walk(value)):
+                continue  # a row that nobody looks at
             if name in stored or not self._stands_for_itself(value):
                 own = self._own(name)
                 before.append(located(ast.Assign([ast.Name(own, ast.Store())], value), call))

@@ -169,6 +169,21 @@ def f(A, B, v):
     rotated(A[0], A[1], 0.6, -0.8)
     rotated(v, v, v[0], 0.5)
 """,
+    "changes_and_a_number_beside": """
+def moved(x, unused, by):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+        x[i] += by
+    return s
+
+def f(A, B, v):
+    t = 2.0
+    for i in range(A.shape[0]):
+        v[0] = 1.0 - 0.5 * moved(v, A[i, :], 0.25)
+        t += moved(A[i], B[i], t)
+    v[1] = -moved(v, v, t)
+""",
     "sums_of_products": """
 def normal(x):
     return x / np.sqrt(x @ x + 1.0)
