@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Reading = Callable[[Mapping[str, int]], Kernel]
 
+_MOST_DIMENSIONS = 6
 _MOST_TRIED = 5
 """Arguments whose dimensions are tried together."""
 
@@ -171,7 +172,7 @@ def _is_further(refusal: ExtractionError, first: ExtractionError) -> bool:
 def _choices(names: Sequence[str], named: set[str]) -> Iterator[dict[str, int]]:
     """Dimensions for all arguments, and for those that are ``named`` where something is refused, together."""
     if names:
-        yield from (dict.fromkeys(names, rank) for rank in (1, 2))
+        yield from (dict.fromkeys(names, rank) for rank in range(1, _MOST_DIMENSIONS + 1))
     chosen = [name for name in names if name in named]
     if 0 < len(chosen) <= _MOST_TRIED:
         yield from (dict(zip(chosen, ranks, strict=True)) for ranks in product((1, 2), repeat=len(chosen)))

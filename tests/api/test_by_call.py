@@ -50,6 +50,18 @@ def test_rows_where_elements_were_read() -> None:
         np.testing.assert_array_equal(array, 2)
 
 
+def test_parts_of_arrays_of_many_dimensions() -> None:
+    def products(G, H, S):
+        for i in range(G.shape[0]):
+            for j in range(G.shape[1]):
+                S[i] += G[i, j] @ H[i, j]
+
+    G, H = (np.random.default_rng(seed).random((2, 3, 4, 4)) for seed in (1, 2))
+    S = np.zeros((2, 4, 4))
+    pv.compile(products, target="c")(G, H, S)
+    np.testing.assert_allclose(S, (G @ H).sum(axis=1))
+
+
 def test_what_no_dimensions_make_legible_is_refused_at_once() -> None:
     with pytest.raises(pv.ExtractionError, match="print"):
         pv.compile(function_of("def f(A):\n    A += print(3)\n"))
