@@ -75,7 +75,7 @@ def test_other_cells_stay_in_memory(body: str, contract: str) -> None:
     lines = "".join(f"            {line}\n" for line in body.replace("|", "\n            ").split("; "))
     text = f"def f(A, y):\n    for i in range(20):\n        for k in range(A.shape[1]):\n{lines}"
     A = np.random.default_rng(1).random((20, 50))
-    kernel = agree(text, A, np.ones(50), target="c", contract=contract)
+    kernel = agree(text, A, np.ones(50), target="c", schedule="original", contract=contract)
     assert "y_value" not in kernel.source
 
 
