@@ -61,9 +61,16 @@ def find_accumulations(
             if accumulation is not None and reduction is not None:
                 accumulation = replace(accumulation, values=values)
                 statement = scop.statement(name)
-                joins = in_lanes(statement, reduction) and not is_written_out(statement, _rows(statement, band))
+                joins = in_lanes(statement, reduction) and _is_long(statement, _rows(statement, band))
                 found.setdefault(name, _with_lanes(accumulation, processor) if joins else accumulation)
     return tuple(found.values()), tuple(map(_said, found.values()))
+
+
+def _is_long(statement: Statement, rows: list[Row]) -> bool:
+    """Whether the last of the loops around ``statement``, which ``rows`` are, has many iterations, none left out."""
+    along = direction(rows, len(rows) - 1) or ()
+    steps = [statement.domain.get_stride(loop) for loop, change in enumerate(along) if change]
+    return all(step.is_one() for step in steps) and not is_written_out(statement, rows)
 
 
 def _writes(statement: Statement) -> list[Access]:

@@ -143,3 +143,14 @@ def test_others_are_right(body: str) -> None:
     )
     for count in (5, 100):
         agree_at(text, *arrays_of(text, count, "float64"), target="c")
+
+
+@pytest.mark.parametrize("loop", ["range(0, len(x), 2)", "range(len(x))"])
+def test_no_lanes_are_promised_where_iterations_are_left_out(loop: str) -> None:
+    text = f"def f(x, r):\n    for i in {loop}:\n        if i % 2 == 0:\n            r[0] += x[i]\n"
+    text += "        else:\n            r[1] -= x[i]\n"
+    kernel = agree_at(text, np.arange(101.0), np.ones(2), target="c")
+    promised = [found.details["lanes"] for found in kernel.plan.decisions if found.step == "accumulate"]
+    assert promised
+    assert not any(promised)
+    assert "lane" not in kernel.source
