@@ -42,6 +42,7 @@ from polyviz.codegen.unroll import written_out
 from polyviz.codegen.vector_library_c import vector_declarations
 from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.codegen.versions_c import VersionPrinter
+from polyviz.codegen.windows_kept_c import WindowPrinter
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
 
@@ -111,6 +112,7 @@ class _CProgram:
         self.folds = AccumulationPrinter(self.scop, self.plan, *typed, *folded)
         self.cells = CellPrinter(self.scop, self.folds, *shown, self._plain_loop, self.bodies)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.windows = WindowPrinter(self.scop, self.types, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
         self.printer.versions = BodyVersions(self.scop, self.plan, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
@@ -301,12 +303,12 @@ class _CProgram:
     def _vector_loop(self, node: For, indent: int) -> None:
         """A loop in vector lanes, which do not branch where they can choose instead."""
         self.chosen = self.selects.choice(node, self.bodies)
-        inside = self.selects.open(node, self.chosen, indent)
-        self.text.add(inside, f"#pragma omp simd{f' simdlen({node.interleave})' if node.interleave > 1 else ''}")
-        self.in_lanes, self.printer.is_free = True, self.free_in_lanes
-        self._plain_loop(node, inside)
+        chosen = self.selects.opened(node, self.chosen, indent)
+        with chosen as there, self.windows.kept(node, self.bodies, there) as inside:
+            self.text.add(inside, f"#pragma omp simd{f' simdlen({node.interleave})' if node.interleave > 1 else ''}")
+            self.in_lanes, self.printer.is_free = True, self.free_in_lanes
+            self._plain_loop(node, inside)
         self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None
-        self.selects.close(inside, indent)
 
     def _whole_nest(self, node: For, indent: int) -> bool:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""

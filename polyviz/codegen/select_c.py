@@ -16,6 +16,7 @@ the others, which read them, would depend on it.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from polyviz.model.expression import Assign, Conditional, Element, Expression, N
 from polyviz.model.select import selection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -85,23 +86,21 @@ class SelectPrinter:
         steady = self._steady(chosen, loop.iterator)
         return Choice(instance, _with_variables(chosen, steady), steady)
 
-    def open(self, loop: For, choice: Choice | None, indent: int) -> int:
-        """What stands before the loop, in braces of its own: where it is empty the cells may not even exist. Returns
-        how far the loop is indented."""
+    @contextmanager
+    def opened(self, loop: For, choice: Choice | None, indent: int) -> Iterator[int]:
+        """What stands around the loop, in braces of its own: where it is empty the cells may not even exist; how far
+        the loop is indented."""
         if choice is None or not choice.steady:
-            return indent
+            yield indent
+            return
         start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
         self.text.add(indent, f"if ({start} < {stop}) {{")
         for name, cell in choice.steady.items():
             self.dtypes[name] = self.dtypes[cell.array]
             kind = C_TYPE_NAMES[self.dtypes[cell.array]]
             self.text.add(indent + 1, f"const {kind} {name} = {self.printer.expression(cell)};")
-        return indent + 1
-
-    def close(self, inside: int, indent: int) -> None:
-        """The end of what ``open`` began."""
-        if inside > indent:
-            self.text.add(indent, "}")
+        yield indent + 1
+        self.text.add(indent, "}")
 
     def _is_free(self, chosen: Assign) -> bool:
         """Whether the value may be computed in any case, and the cell's own value comes back as it was."""
