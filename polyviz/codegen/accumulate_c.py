@@ -198,12 +198,6 @@ class AccumulationPrinter:
         start, stop = (self.printer.value(bound) for bound in (fold.loop.start, fold.loop.stop))
         self._line(indent, f"int64_t {iterator} = {start.text};")
         count = self.vectors.count(fold)
-        if not count and not fold.values:
-            self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {2 * lanes}) {{")
-            self._groups(fold, updates, lanes, stop.within(SUM), indent + 1)
-            self._line(indent, "}")
-            self._remainder(fold, updates, stop.within(SUM), indent)
-            return
         least = 2 * (self.vectors.group(fold, count) if count else lanes)
         self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {least}) {{")
         if count:
@@ -211,8 +205,12 @@ class AccumulationPrinter:
             self.vectors.write(fold, targets, count, stop.within(SUM), indent + 1)
         else:
             self._groups(fold, updates, lanes, stop.within(SUM), indent + 1)
-        self._remainder(fold, updates, stop.within(SUM), indent + 1)
+        if not count and not fold.values:
+            self._line(indent, "}")
+            self._remainder(fold, updates, stop.within(SUM), indent)
+            return
         # Of short loops compilers make more when they see all of them, not what others left.
+        self._remainder(fold, updates, stop.within(SUM), indent + 1)
         self._line(indent, "} else {")
         self._remainder(fold, updates, stop.within(SUM), indent + 1)
         self._line(indent, "}")

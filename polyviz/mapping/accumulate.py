@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 LANES = 32
 """Partial sums beside each other, in doubles four vectors of 64 bytes or eight of 32: an addition takes about four
-cycles, and one or two can start in every cycle. The number is the same everywhere, and so are the sums."""
+cycles, and one or two can start in every cycle. For one sum the number is the same everywhere, and so is the sum;
+several that share a loop share the vector registers, too (``polyviz.codegen.vector_folds_c``)."""
 VECTOR_BYTES = 32
 """Shorter vectors would need more registers than there are for so many lanes."""
 
