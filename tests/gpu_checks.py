@@ -170,6 +170,24 @@ def same_bits() -> None:
     np.testing.assert_array_equal(arguments[2], expected[2])
 
 
+def corner(A: Any, B: Any, m: int) -> None:
+    """One cell, whose subscripts are a choice."""
+    for i in range(A.shape[0] - 1):
+        if i >= m - 2 and 3 * i <= m and i % 3 != 2:
+            A[i, i] = 7 * A[i + 1, i] + B[i]
+
+
+def choices_in_subscripts() -> None:
+    """A subscript that is one of two values names one cell."""
+    made = pv.compile(corner, schedule="isl", target="cuda")
+    for m in range(4):
+        A, B = np.arange(20.0).reshape(5, 4), np.arange(5.0)
+        expected = A.copy()
+        made(A, B, m)
+        corner(expected, B, m)
+        np.testing.assert_array_equal(A, expected)
+
+
 def subscripts_out_of_range() -> None:
     """A subscript that the data make wrong is told, and no array of the host has changed."""
     made = pv.compile(gathered, schedule="isl", target="cuda")
@@ -234,6 +252,7 @@ CHECKS = (
         layouts,
         small_numbers,
         same_bits,
+        choices_in_subscripts,
     ),
     *(subscripts_out_of_range, times_apart, values_that_never_come_back, compared_in_a_process_of_its_own),
 )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
 
+LOOSER_THAN_SUMS = re.compile(r" ([?&|^]|<<|>>|[<>=!]=?) ")
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -139,7 +141,7 @@ class DeviceArrays(ArrayPrinter):
             result = texts[0]
             for axis, text in enumerate(texts[1:], 1):
                 inner = f"({result})" if axis > 1 or not _simple(result) else result
-                result = f"{inner} * {self._extent(element.array, axis)} + {text}"
+                result = f"{inner} * {self._extent(element.array, axis)} + {_summand(text)}"
             return result
         array = self.scop.array(element.array)
         return " + ".join(
@@ -223,6 +225,17 @@ class DeviceArrays(ArrayPrinter):
 
 def _simple(text: str) -> bool:
     return text.isidentifier() or text.isdigit()
+
+
+def _summand(text: str) -> str:
+    """``text`` as the last term of a sum.
+
+    >>> _summand("j - 1")
+    'j - 1'
+    >>> _summand("m <= 1 ? 0 : m - 2")
+    '(m <= 1 ? 0 : m - 2)'
+    """
+    return f"({text})" if LOOSER_THAN_SUMS.search(text) else text
 
 
 def in_short(text: str) -> str:

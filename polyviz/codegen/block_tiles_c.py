@@ -117,7 +117,8 @@ class TilePrinter(BlockWalk["BlockText"]):
         place, packed = self.place, self.block.tile.packed
         operands = self._packed(start) if packed else self._in_place(start)
         arguments = [count, *operands, *map(place.value, self.block.tile.operands.scalars)]
-        if self.types[self.block.tile.operands.target.array].layout != "C":
+        target = self.types[self.block.tile.operands.target.array]
+        if target.layout != "C" or target.dtype != self.block.dtype:
             self._edge(indent, arguments)
             return
         row, column = Name(f"{place.row}_first"), Name(f"{place.column}_first")

@@ -13,7 +13,7 @@ from polyviz.codegen.held_panels import BOUNDS, bounds_of, outlasts
 from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
-from polyviz.codegen.register_tiles import is_widened, part_type, refusal
+from polyviz.codegen.register_tiles import is_widened, part_type, refusal, sum_type
 from polyviz.codegen.regularity import in_turns
 from polyviz.codegen.split_tile_c import print_split_tile
 from polyviz.codegen.text import TextBuilder
@@ -70,15 +70,14 @@ class BlockPrinter:
         self.lasting: list[str] = []
         self.reorders = floating_point == "reassociate"
         for tile in plan.register_tiles:
-            reason = refusal(tile, types, printer.environment, widens=self.reorders, splits=True)
+            dtype = sum_type(tile, types, printer.environment, widens=self.reorders)
+            reason = refusal(tile, types, printer.environment, dtype, widens=self.reorders, splits=True)
             if reason is None:
-                target = tile.operands.target.array
-                block = block_text(scop, tile, types[target].dtype, arrays)
+                block = block_text(scop, tile, dtype, arrays)
                 self.blocks[tile.mark] = block.renamed({**self._buffers_apart(block), **self._memory_apart(block)})
                 if outlasts(scop, block):
                     self.held[tile.mark] = arrays.added(f"held_{tile.statement}" if self.held else "held")
-                self.notes += _slower(tile, target, types)
-                self.notes += _widened(tile) if is_widened(tile, types, printer.environment) else []
+                self.notes += [*_slower(tile, types, dtype), *_widened(tile, types, printer.environment, dtype)]
             else:
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
 
@@ -316,16 +315,27 @@ def _buffered(block: BlockText, shared: bool | None) -> list[Operand]:
     return [operand for operand in operands if shared is None or block.is_shared(operand) == shared]
 
 
-def _widened(tile: RegisterTile) -> list[str]:
+def _widened(
+    tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment, dtype: str
+) -> list[str]:
     """What to say where products are formed in the precision of their sum."""
+    target = tile.operands.target.array
+    if types[target].dtype != dtype or not is_widened(tile, environment, dtype):
+        return []
     return [
-        f"{tile.statement} multiplies in double precision, in which {tile.operands.target.array} adds up: its products "
-        "of single precision are not rounded first."
+        f"{tile.statement} multiplies in double precision, in which {target} adds up: its products of single precision "
+        "are not rounded first."
     ]
 
 
-def _slower(tile: RegisterTile, target: str, types: Mapping[str, ArrayType]) -> list[str]:
+def _slower(tile: RegisterTile, types: Mapping[str, ArrayType], dtype: str) -> list[str]:
     """What to say where vectors cannot be stored in the array that is updated."""
+    target = tile.operands.target.array
+    if types[target].dtype != dtype:
+        return [
+            f"{tile.statement} adds up in double precision, which the values that it multiplies have, and rounds each "
+            f"tile of {target} to single precision: arguments in single precision, such as np.float32(1.5), are faster."
+        ]
     if types[target].layout == "C":
         return []
     return [f"{tile.statement} copies each tile of {target}, which is slower: its rows are not contiguous."]

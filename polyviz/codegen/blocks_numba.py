@@ -206,8 +206,8 @@ def _is_slanted(block: NumbaBlock, coordinates: set[str]) -> bool:
 
 def _refused(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
     """Why ``tile`` cannot run as a block here; None when it can."""
-    reason = refusal(tile, types, environment) or too_large(tile)
     target = tile.operands.target.array
+    reason = refusal(tile, types, environment, types[target].dtype) or too_large(tile)
     if reason is None and types[target].layout != "C":
         return f"{target} is not contiguous along its rows"
     return reason

@@ -17,38 +17,57 @@ if TYPE_CHECKING:
 
 _VECTOR_DTYPES = ("float64", "float32")
 _PARTS = {"complex64": "float32", "complex128": "float64"}
+_DOUBLES = {"float32": "float64", "complex64": "complex128"}
 _LARGEST_ELEMENT = 8
+
+
+def sum_type(
+    tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment, *, widens: bool = False
+) -> str:
+    """The type in which the cells of the tile add up: their own or, where ``widens`` and values in double precision take
+    part in sums of packed products, double precision, from which cells are rounded once instead of at every step."""
+    dtype = types[tile.operands.target.array].dtype
+    double = _DOUBLES.get(dtype)
+    if not (double and widens and tile.packed and _is_sum_of_products(tile)):
+        return dtype
+    return double if double in _value_types(tile, dtype, environment) else dtype
 
 
 def refusal(
     tile: RegisterTile,
     types: Mapping[str, ArrayType],
     environment: Environment,
+    dtype: str,
     *,
     widens: bool = False,
     splits: bool = False,
 ) -> str | None:
-    """Why the types of this call rule the register tile out; None when they do not.
+    """Why the types of this call rule the register tile out, whose cells add up in ``dtype``; None when they do not.
 
     ``widens`` tells that operands in single precision may be packed in double precision for sums in it, ``splits`` that
     complex ones may be packed as their real and imaginary parts.
     """
     operands = tile.operands
-    dtype = types[operands.target.array].dtype
     if splits and dtype in _PARTS:
         if not (tile.packed and _is_sum_of_products(tile)):
             return f"{dtype} takes sums of products whose operands are packed"
     elif dtype not in _VECTOR_DTYPES:
         return f"{operands.target.array} holds {dtype}, not floating point numbers"
-    values = (*operands.rows, *operands.columns, *operands.scalars)
-    parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
-    here = Environment({name: dtype for name in operand_names(tile)})
-    found = [infer(value, environment) for value in values] + [infer(part, here) for part in parts]
-    exact = ("float32",) if widens and dtype == "float64" and _has_exact_products(tile) else ()
-    other = next((scalar.name for scalar in found if scalar.name not in (dtype, *exact)), None)
+    exact = [narrow for narrow, double in _DOUBLES.items() if double == dtype and widens and _has_exact_products(tile)]
+    other = next((name for name in _value_types(tile, dtype, environment) if name not in (dtype, *exact)), None)
     if other is not None:
         return f"{other} and {dtype} meet in one value"
+    values = (*operands.rows, *operands.columns, *operands.scalars)
     return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def _value_types(tile: RegisterTile, dtype: str, environment: Environment) -> list[str]:
+    """The types of all operands, and of what is computed from them where each of them has the type ``dtype``."""
+    operands = tile.operands
+    parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
+    here = Environment({name: dtype for name in operand_names(tile)})
+    found = [infer(value, environment) for value in (*operands.rows, *operands.columns, *operands.scalars)]
+    return [one.name for one in (*found, *(infer(part, here) for part in parts))]
 
 
 def part_type(dtype: str) -> str:
@@ -69,18 +88,21 @@ def _is_ring(part: Expression) -> bool:
     return isinstance(part, Binary) and part.operator in ("+", "-", "*")
 
 
-def is_widened(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> bool:
-    """Whether packing changes the type of some operand of a tile that the types allow."""
-    dtype = types[tile.operands.target.array].dtype
+def is_widened(tile: RegisterTile, environment: Environment, dtype: str) -> bool:
+    """Whether packing changes the type of some operand of a tile whose cells add up in ``dtype``."""
     return any(infer(value, environment).name != dtype for value in (*tile.operands.rows, *tile.operands.columns))
 
 
 def _has_exact_products(tile: RegisterTile) -> bool:
     """Whether the packed tile adds or subtracts products of a row and a column, which double precision holds exactly
     where both are in single precision: such a product is fused with its sum, as one of doubles may be."""
-    match tile.operands.update:
+    return tile.packed and not tile.operands.scalars and all(map(_adds_product, added_products(tile.operands.update)))
+
+
+def _adds_product(update: Expression) -> bool:
+    match update:
         case Binary("+" | "-", Name(name), Binary("*", Name(), Name())):
-            return tile.packed and name == SUM and not tile.operands.scalars
+            return name == SUM
     return False
 
 

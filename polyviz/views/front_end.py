@@ -23,8 +23,11 @@ def widget_script() -> Traversable | None:
 
 
 def extension_folder() -> Path | None:
-    """Where the JupyterLab of this environment finds the extension; None where it does not."""
-    from jupyter_core.paths import jupyter_path
+    """Where the JupyterLab of this environment finds the extension; None where it does not, or where there is none."""
+    try:
+        from jupyter_core.paths import jupyter_path
+    except ModuleNotFoundError:
+        return None
 
     folders = (Path(folder) / _EXTENSION for folder in jupyter_path("labextensions"))
     return next((folder for folder in folders if (folder / "package.json").is_file()), None)

@@ -324,6 +324,55 @@ def test_products_stay_rounded_where_every_bit_counts() -> None:
     assert "update_S1" not in program.text
 
 
+DOUBLE_FACTOR = {
+    "gemm": "C[i, j] += alpha * A[i, k] * B[k, j]",
+    "syr2k": "C[i, j] += A[j, k] * alpha * B[i, k] + B[j, k] * alpha * A[i, k]",
+    "less": "C[i, j] -= A[i, k] * (alpha * B[k, j])",
+}
+
+
+def scaled_kernel(name: str, **options: Any) -> Any:
+    """A product of matrices in single precision with a factor that comes as a number of Python, which is a double."""
+    text = f"""
+def scaled(C, A, B, alpha):
+    for i in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            for k in range(A.shape[1]):
+                {DOUBLE_FACTOR[name]}
+"""
+    return pv.compile(function_of(text), target="c", **options), function_of(text)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("name", DOUBLE_FACTOR)
+def test_a_factor_in_double_precision_keeps_the_tiles_of_singles(name: str, dtype: str) -> None:
+    kernel, plain = scaled_kernel(name)
+    random = np.random.default_rng(6)
+    C, A, B = (random.random((53, 53)).astype(dtype) * (1 if dtype == "float32" else 1 + 1j) for _ in range(3))
+    for order in ("C", "F"):
+        given = [np.asarray(value.astype(dtype), order=order) for value in (C, A, B)]
+        expected = [value.copy() for value in given]
+        kernel(*given, 1.5)
+        plain(*expected, 1.5)
+        np.testing.assert_allclose(given[0], expected[0], rtol=2e-6)
+        program = kernel.program_for(kernel.bind([*given, 1.5], {}))
+        assert "update_S0" in program.text
+        (note,) = program.notes
+        assert note == (
+            "S0 adds up in double precision, which the values that it multiplies have, and rounds each tile of C to "
+            "single precision: arguments in single precision, such as np.float32(1.5), are faster."
+        )
+
+
+def test_a_factor_in_double_precision_rounds_every_step_where_every_bit_counts() -> None:
+    kernel, _ = scaled_kernel("gemm", contract="strict")
+    types = {name: ArrayType("float32", 2) for name in "CAB"} | {"alpha": ArrayType("float64", 0)}
+    program = kernel.specialise(types)
+    assert any("float64 and float32 meet" in note for note in program.notes)
+    assert "update_S0" not in program.text
+
+
 @needs_compiler
 def test_what_threads_keep_for_products_of_both_precisions_has_two_names() -> None:
     text = """
@@ -410,8 +459,7 @@ def test_complex_numbers_are_taken_apart(name: str, dtype: str, processor: Any) 
     given = complex_arguments(name, (67, 101, 53), dtype)
     for tile in BLOCKS.values():
         kernel = blocked_kernel(SUMS[name], processor, floating_point="reassociate", tile=tile)
-        widened = (name, dtype) == ("temporary", "complex64")  # it starts from a double
-        if any(tile.packed for tile in kernel.plan.register_tiles) and not widened:
+        if any(tile.packed for tile in kernel.plan.register_tiles):
             assert "half of them hold imaginary parts" in kernel.program_for(kernel.bind(given, {})).text
         near = 1e-3 if dtype == "complex64" else 1e-9
         for expected, actual in zip(run(reference(name), given), run(kernel, given), strict=True):

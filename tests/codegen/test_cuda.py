@@ -101,6 +101,17 @@ def test_a_subscript_known_only_at_run_time_is_tested():
     assert [one.clause for one in program.failures] == ["a subscript of x is out of range (line 3)"]
 
 
+def test_a_choice_in_the_last_subscript_stays_in_one_piece():
+    def corner(A, B, m):
+        for i in range(A.shape[0] - 1):
+            if i >= m - 2 and 3 * i <= m and i % 3 != 2:  # which leaves one i, the larger one of 0 and m - 2
+                A[i, i] = 7 * A[i + 1, i] + B[i]
+
+    place = "((int64_t)m <= 1 ? 0 : (int64_t)m - 2)"
+    text = pv.compile(corner, schedule="isl", target="emulated").program.text
+    assert f"    A[{place} * A_extent1 + {place}] = 7 * A[({place} + 1) * A_extent1 + {place}] + B[" in text
+
+
 def test_pieces_of_sixteen_bytes_are_copied_where_addresses_allow_it():
     one_cell = {"elements": (1, 1)}
     assert "copy_later<2>(&A_tile" in compiled("gemm", device=one_cell).source
