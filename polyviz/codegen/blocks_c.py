@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.register_tile_c import TileSize
+    from polyviz.codegen.typing import Environment
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.program import ArrayType, FloatingPoint

@@ -24,8 +24,11 @@ _LARGEST_ELEMENT = 8
 def sum_type(
     tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment, *, widens: bool = False
 ) -> str:
-    """The type in which the cells of the tile add up: their own or, where ``widens`` and values in double precision take
-    part in sums of packed products, double precision, from which cells are rounded once instead of at every step."""
+    """The type in which the cells of the tile add up.
+
+    It is their own or, where ``widens`` and values in double precision take part in sums of packed products, double
+    precision, from which cells are rounded once instead of at every step.
+    """
     dtype = types[tile.operands.target.array].dtype
     double = _DOUBLES.get(dtype)
     if not (double and widens and tile.packed and _is_sum_of_products(tile)):
