@@ -121,7 +121,7 @@ def find_run(kernel: DeviceKernel, name: str) -> Run:
     for member in names:
         if _step_place(kernel, member) != place or not _is_one_instance(kernel, member, place):
             raise NoRunError("a thread has more than one loop there")
-    if place is None and len(names) > 1:
+    if len(names) > 1 and (place is None or not _share_loop(kernel, names, place)):
         raise NoRunError("its statements share no loop")
     return Run(kernel, names if place is None else _in_order(kernel, names, place), place)
 
@@ -178,6 +178,21 @@ def _is_one_instance(kernel: DeviceKernel, name: str, place: int | None) -> bool
     if place is not None:
         base = base.flat_range_product(component(kernel.order[name], place))
     return bool(base.is_injective())
+
+
+def _share_loop(kernel: DeviceKernel, names: Collection[str], place: int) -> bool:
+    """Whether a thread has ``names`` in one loop at ``place`` of the time: nothing before it tells them apart."""
+    found = (
+        _base(kernel, name).reverse().apply_range(_between(kernel, name, place)).to_union_map() for name in names
+    )
+    return bool(reduce(isl.UnionMap.union, found).is_single_valued())
+
+
+def _between(kernel: DeviceKernel, name: str, place: int) -> isl.Map:
+    """The values of the time between those outside the threads and number ``place``."""
+    order = kernel.order[name]
+    first = order.project_out(isl.dim_type.out, place, order.dim(isl.dim_type.out) - place)
+    return first.project_out(isl.dim_type.out, 0, kernel.uniform)
 
 
 def _meet(kernel: DeviceKernel, one: str, other: str) -> bool:

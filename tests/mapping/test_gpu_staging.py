@@ -270,3 +270,24 @@ def test_statements_that_change_places_are_no_run():
     kernel(*given, 7, 9)
     for array, right in zip(given, expected, strict=True):
         np.testing.assert_array_equal(array, right)
+
+
+def test_loops_that_a_thread_enters_one_after_the_other_are_no_run():
+    def turned(A, B, n):
+        for i in range(n // 3, n):
+            for j in range(i):
+                for k in range(1, n - 1):
+                    A[i - 1, k] += 0.375
+            for j in range(n - 2, 0, -3):
+                for k in range(j, n, 4):
+                    A[k + 1, n - 1 - i] = B[i, j + k]
+
+    # What a thread does first depends on it: its rows are those of A, the time in between is i.
+    kernel = pv.compile(turned, schedule="isl", target="emulated")
+    n, random = 15, np.random.default_rng(0)
+    A, B = random.random((16, 14)), random.random((15, 27))
+    expected = A.copy()
+    turned(expected, B, n)
+    kernel(A, B, n)
+    np.testing.assert_allclose(A, expected)
+    assert any("its statements share no loop" in text for text in reasons(kernel.plan))
