@@ -37,6 +37,9 @@ since a tile at an edge is copied, and there is one in each row of tiles."""
 _SHORT_TILE = 4
 """Rows of a tile of the target numba: blocks are whole ones of these, too."""
 _FEWEST_PARALLEL_ROWS = 32
+_SHARED_ROWS = 768
+"""Rows of a matrix of which every core is to find two blocks, as long as these do not get too low."""
+_LOWEST_BLOCK = 24
 _REUSE_OF_COLUMNS = 8
 """Threads wait for each other after each step of the sum, so blocks are as low as the cache allows from which their
 columns come. A core that multiplies two vectors per cycle takes 16 * lanes / rows bytes of columns in one: with eight
@@ -171,6 +174,7 @@ def _sizes(
 def _parallel_rows(processor: Processor, tile_rows: int) -> int:
     """Rows of a block that meets columns which threads share."""
     rows = max(_FEWEST_PARALLEL_ROWS, _REUSE_OF_COLUMNS * processor.lanes(_DOUBLE))
+    rows = min(rows, max(_LOWEST_BLOCK, _SHARED_ROWS // (2 * processor.cores)))
     return -(-rows // tile_rows) * tile_rows
 
 

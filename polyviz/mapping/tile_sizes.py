@@ -99,9 +99,12 @@ class TileSizes:
 
     @property
     def _few_planes(self) -> tuple[int, int, int, int]:
-        """The same in three dimensions: few steps of the time, since a front over a short dimension has few tiles."""
-        planes = _power(_SHORT_ROW // self._known.cores, 4, self.planes)
-        return self.steps // 2, planes, 3 * self.planes // 2, _WHOLE_ROW
+        """The same in three dimensions, where a front has few tiles. Each core takes a tile of its share of the planes,
+        a row of tiles behind the one before it: the steps of a tile, which move it, take their part of the share."""
+        share = _SHORT_ROW // self._known.cores
+        planes = _power(share // 2, 4, self.planes)
+        steps = _power((share - planes) // 2, 2, _MOST_STEPS // 2)
+        return steps, planes, 3 * self.planes // 2, _WHOLE_ROW
 
     def of_band(
         self, found: BandProperties, locality: Locality | None, order: Sequence[int]

@@ -71,7 +71,7 @@ def _own(kernel: str, schedule: str, size: str, dtype: str) -> Run:
 def _numba(kernel: str, size: str, dtype: str) -> Run:
     """The same kernels as text for numba, whose launches are timed by events."""
     made = built(kernel, "isl", size, dtype, "cuda")
-    types = made.bind(fresh(kernel, size, dtype), {}).types
+    types = made.program_for(made.bind(fresh(kernel, size, dtype), {})).types
     program = print_numba_cuda(made.scop, made.plan, types, made.floating_point)
     function = load_function(program.text, program.name, f"<polyviz {program.target} {program.name}>")
     clock = _Launches()
