@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_place import names_in
-from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.register_tiles import (
     added_products,
+    is_whole,
     named_operands,
     operand_names,
     part_type,
@@ -79,7 +80,7 @@ def steps_ahead(tile: RegisterTile, size: TileSize) -> int:
 
 
 def _bytes(dtype: str) -> int:
-    return 8 if dtype == "float64" else 4
+    return type_named(dtype).bits // 8
 
 
 def vector_types(dtype: str, processor: Processor) -> list[str]:
@@ -202,7 +203,8 @@ def _parameters(tile: RegisterTile, kind: str, *, ahead: bool) -> list[str]:
 
 def _update(tile: RegisterTile, update: Expression, dtype: str) -> str:
     names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in named_operands(tile, COLUMNS)}}
-    types = {name: dtype for name in operand_names(tile)}
+    # Operands of a vector have its width: nothing widens narrow integers, which keep the last bits of their results.
+    types = dict.fromkeys(operand_names(tile), "int64" if is_whole(dtype) else dtype)
     printer = CExpressionPrinter(types, names, _no_element)
     match update:
         case Binary("+" | "-" as operator, Name(name), value) if name == SUM:

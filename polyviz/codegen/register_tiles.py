@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_place import names_in
+from polyviz.codegen.dtypes import type_named
 from polyviz.codegen.typing import Environment, infer
 from polyviz.model.expression import Binary, Element, Expression, Name, walk
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
@@ -51,6 +52,8 @@ def refusal(
     complex ones may be packed as their real and imaginary parts.
     """
     operands = tile.operands
+    if is_whole(dtype):
+        return _refused_integers(tile, dtype, environment)
     if splits and dtype in _PARTS:
         if not (tile.packed and _is_sum_of_products(tile)):
             return f"{dtype} takes sums of products whose operands are packed"
@@ -62,6 +65,27 @@ def refusal(
         return f"{other} and {dtype} meet in one value"
     values = (*operands.rows, *operands.columns, *operands.scalars)
     return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def _refused_integers(tile: RegisterTile, dtype: str, environment: Environment) -> str | None:
+    """Why integers rule out a tile whose cells hold ``dtype``.
+
+    Sums, differences and products have the same last bits whether they are cut off to the width of a cell at every step
+    or only at the end, so that all of them are worked out in that width, in any order.
+    """
+    if not (tile.packed and _is_sum_of_products(tile)):
+        return f"{dtype} takes sums of products whose operands are packed"
+    other = next((name for name in _value_types(tile, dtype, environment) if not is_whole(name)), None)
+    return None if other is None else f"{other} and {dtype} meet in one value"
+
+
+def is_whole(dtype: str) -> bool:
+    """Whether cells of type ``dtype`` hold integers.
+
+    >>> is_whole("int32"), is_whole("bool"), is_whole("float64")
+    (True, False, False)
+    """
+    return type_named(dtype).kind in "iu"
 
 
 def _value_types(tile: RegisterTile, dtype: str, environment: Environment) -> list[str]:
@@ -92,8 +116,9 @@ def _is_ring(part: Expression) -> bool:
 
 
 def is_widened(tile: RegisterTile, environment: Environment, dtype: str) -> bool:
-    """Whether packing changes the type of some operand of a tile whose cells add up in ``dtype``."""
-    return any(infer(value, environment).name != dtype for value in (*tile.operands.rows, *tile.operands.columns))
+    """Whether packing makes an operand of a tile whose cells add up in ``dtype`` more precise."""
+    values = (*tile.operands.rows, *tile.operands.columns)
+    return not is_whole(dtype) and any(infer(value, environment).name != dtype for value in values)
 
 
 def _has_exact_products(tile: RegisterTile) -> bool:

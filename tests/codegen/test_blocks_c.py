@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -371,6 +372,45 @@ def test_a_factor_in_double_precision_rounds_every_step_where_every_bit_counts()
     program = kernel.specialise(types)
     assert any("float64 and float32 meet" in note for note in program.notes)
     assert "update_S0" not in program.text
+
+
+MIXED_INTEGERS = {
+    "int64": ("int64", "int64"),
+    "int32": ("int32", "int32"),
+    "int16": ("int64", "int16"),
+    "int8": ("int8", "uint8"),
+    "uint64": ("uint64", "uint32"),
+    "uint8": ("int32", "int64"),
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize("name", DOUBLE_FACTOR)
+@pytest.mark.parametrize("dtype", MIXED_INTEGERS)
+def test_integers_are_cut_off_at_the_end_with_the_same_bits(name: str, dtype: str, contract: str) -> None:
+    kernel, plain = scaled_kernel(name, contract=contract)
+    random = np.random.default_rng(7)
+    first, second = MIXED_INTEGERS[dtype]
+
+    def any_bits(kind: str) -> Any:
+        return random.integers(np.iinfo(kind).min, np.iinfo(kind).max, (53, 53), kind)
+
+    given = [any_bits(dtype), any_bits(first), any_bits(second), np.dtype(first).type(77)]
+    expected = [value.copy() for value in given]
+    kernel(*given)
+    numba.njit(plain)(*expected)
+    np.testing.assert_array_equal(given[0], expected[0])
+    program = kernel.program_for(kernel.bind(given, {}))
+    assert "update_S0" in program.text
+    assert not program.notes
+
+
+def test_integers_that_meet_a_floating_point_number_have_no_tiles() -> None:
+    kernel, _ = scaled_kernel("gemm")
+    types = {name: ArrayType("int64", 2) for name in "CAB"} | {"alpha": ArrayType("float64", 0)}
+    program = kernel.specialise(types)
+    assert any("float64 and int64 meet" in note for note in program.notes)
 
 
 @needs_compiler

@@ -277,7 +277,7 @@ def test_loops_that_a_thread_enters_one_after_the_other_are_no_run():
         for i in range(n // 3, n):
             for j in range(i):
                 for k in range(1, n - 1):
-                    A[i - 1, k] += 0.375
+                    A[i - 1, k] += B[0, j]
             for j in range(n - 2, 0, -3):
                 for k in range(j, n, 4):
                     A[k + 1, n - 1 - i] = B[i, j + k]
