@@ -20,6 +20,8 @@ _VECTOR_DTYPES = ("float64", "float32")
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 _DOUBLES = {"float32": "float64", "complex64": "complex128"}
 _LARGEST_ELEMENT = 8
+_LONGEST_INTEGER = 63
+"""Bits of the largest integer that the source computes, beside its sign."""
 
 
 def sum_type(
@@ -48,8 +50,8 @@ def refusal(
 ) -> str | None:
     """Why the types of this call rule the register tile out, whose cells add up in ``dtype``; None when they do not.
 
-    ``widens`` tells that operands in single precision may be packed in double precision for sums in it, ``splits`` that
-    complex ones may be packed as their real and imaginary parts.
+    ``widens`` tells that operands in single precision and short integers may be packed in double precision for sums in
+    it, ``splits`` that complex ones may be packed as their real and imaginary parts.
     """
     operands = tile.operands
     if is_whole(dtype):
@@ -59,10 +61,10 @@ def refusal(
             return f"{dtype} takes sums of products whose operands are packed"
     elif dtype not in _VECTOR_DTYPES:
         return f"{operands.target.array} holds {dtype}, not floating point numbers"
-    exact = [narrow for narrow, double in _DOUBLES.items() if double == dtype and widens and _has_exact_products(tile)]
-    other = next((name for name in _value_types(tile, dtype, environment) if name not in (dtype, *exact)), None)
-    if other is not None:
-        return f"{other} and {dtype} meet in one value"
+    may_widen = widens and tile.packed and _is_sum_of_products(tile)
+    for other in _value_types(tile, dtype, environment):
+        if other != dtype and not (may_widen and _widens_to(dtype, other, operands.update)):
+            return f"{other} and {dtype} meet in one value"
     values = (*operands.rows, *operands.columns, *operands.scalars)
     return None if tile.packed else _scattered((operands.target, *values), types)
 
@@ -77,6 +79,36 @@ def _refused_integers(tile: RegisterTile, dtype: str, environment: Environment) 
         return f"{dtype} takes sums of products whose operands are packed"
     other = next((name for name in _value_types(tile, dtype, environment) if not is_whole(name)), None)
     return None if other is None else f"{other} and {dtype} meet in one value"
+
+
+def _widens_to(dtype: str, other: str, update: Expression) -> bool:
+    """Whether values of type ``other`` may be packed as ``dtype`` for ``update``: it takes no more from what is computed
+    than digits that rounding would take. Integers must not come near the end of theirs, where they would start anew."""
+    if dtype != "float64" or not is_whole(other):
+        return _DOUBLES.get(other) == dtype
+    found = type_named(other)
+    assert isinstance(update, Binary)
+    value = update.right
+    if found.kind == "u" and not (_is_square(value) or _only_grows(value)):
+        return False
+    return _bits(value, found.bits - (found.kind == "i")) < _LONGEST_INTEGER
+
+
+def _is_square(value: Expression) -> bool:
+    return isinstance(value, Binary) and value.operator == "*" and value.left == value.right
+
+
+def _only_grows(value: Expression) -> bool:
+    """Whether nothing is subtracted in ``value``, which without a sign would start anew below zero."""
+    return not any(isinstance(part, Binary) and part.operator == "-" for part in walk(value))
+
+
+def _bits(value: Expression, each: int) -> int:
+    """The most bits of ``value``, a sum of products, where each of its operands has ``each``."""
+    if not isinstance(value, Binary):
+        return each
+    left, right = _bits(value.left, each), _bits(value.right, each)
+    return left + right if value.operator == "*" else max(left, right) + 1
 
 
 def is_whole(dtype: str) -> bool:
@@ -117,21 +149,8 @@ def _is_ring(part: Expression) -> bool:
 
 def is_widened(tile: RegisterTile, environment: Environment, dtype: str) -> bool:
     """Whether packing makes an operand of a tile whose cells add up in ``dtype`` more precise."""
-    values = (*tile.operands.rows, *tile.operands.columns)
-    return not is_whole(dtype) and any(infer(value, environment).name != dtype for value in values)
-
-
-def _has_exact_products(tile: RegisterTile) -> bool:
-    """Whether the packed tile adds or subtracts products of a row and a column, which double precision holds exactly
-    where both are in single precision: such a product is fused with its sum, as one of doubles may be."""
-    return tile.packed and not tile.operands.scalars and all(map(_adds_product, added_products(tile.operands.update)))
-
-
-def _adds_product(update: Expression) -> bool:
-    match update:
-        case Binary("+" | "-", Name(name), Binary("*", Name(), Name())):
-            return name == SUM
-    return False
+    found = (infer(value, environment).name for value in (*tile.operands.rows, *tile.operands.columns))
+    return not is_whole(dtype) and any(name != dtype and not is_whole(name) for name in found)
 
 
 def _scattered(values: Sequence[Expression], types: Mapping[str, ArrayType]) -> str | None:

@@ -413,6 +413,47 @@ def test_integers_that_meet_a_floating_point_number_have_no_tiles() -> None:
     assert any("float64 and int64 meet" in note for note in program.notes)
 
 
+TO_DOUBLES = {
+    "product": "s += A[i, k] * B[j, k]",
+    "square": "s += (A[i, k] - B[j, k]) * (A[i, k] - B[j, k])",
+    "signed": "s += (A[i, k] - B[j, k]) * A[i, k]",
+}
+WITH_TILES = {
+    "product": {"int8", "uint8", "int16", "uint16", "int32", "float32"},
+    "square": {"int8", "uint8", "int16", "uint16", "float32"},
+    "signed": {"int8", "int16", "float32"},
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float32"])
+@pytest.mark.parametrize("name", TO_DOUBLES)
+def test_short_numbers_add_up_in_double_precision(name: str, dtype: str) -> None:
+    text = f"""
+def scores(A, B, S):
+    for i in range(A.shape[0]):
+        for j in range(B.shape[0]):
+            s = 0.0
+            for k in range(A.shape[1]):
+                {TO_DOUBLES[name]}
+            S[i, j] = s
+"""
+    kernel, random = pv.compile(function_of(text), target="c"), np.random.default_rng(8)
+
+    def any_numbers(rows: int) -> Any:
+        if dtype == "float32":
+            return random.random((rows, 90), np.float32)
+        return random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (rows, 90), dtype, endpoint=True)
+
+    A, B, S, expected = any_numbers(61), any_numbers(50), np.zeros((61, 50)), np.zeros((61, 50))
+    kernel(A, B, S)
+    numba.njit(function_of(text))(A, B, expected)
+    near = 1e-6 if dtype == "float32" else 1e-14
+    np.testing.assert_allclose(S, expected, rtol=near, atol=near * np.abs(expected).max())
+    program = kernel.program_for(kernel.bind([A, B, S], {}))
+    assert ("update_" in program.text) == (dtype in WITH_TILES[name])
+
+
 @needs_compiler
 def test_what_threads_keep_for_products_of_both_precisions_has_two_names() -> None:
     text = """
