@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import islpy as isl
@@ -151,7 +151,7 @@ def build_kernel(
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
 
     @exclusive
-    def planned(place: str) -> Plan:
+    def planned(place: str, **others: Any) -> Plan:
         plan = make_plan(
             scop,
             dependences,
@@ -163,11 +163,12 @@ def build_kernel(
             device=wanted.device,
             contract=wanted.contract,
             simd=simd,
-            **switches_of_plan,
+            **{**switches_of_plan, **others},
         )
         beforehand = (*found.decisions, *second_choice(target, place), *_unused(wanted, place))
         return replace(plan, decisions=(*beforehand, *plan.decisions))
 
+    plain = cache(partial(planned, register_tile=False))
     otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
     return made(
         scop,
@@ -178,6 +179,7 @@ def build_kernel(
         overlap=wanted.overlap,
         signature=signature_of(source),
         substitute=otherwise,
+        plain=plain,
     )
 
 

@@ -41,9 +41,10 @@ ALIGNMENT = 64
 class BlockPrinter:
     """Prints the blocks of a plan's register tiles; ``blocks`` holds those that the types allow, by mark.
 
-    ``packed`` are the marks of those whose shared operands are in their buffers by now. ``notes`` says why others are
-    left out. ``print_loops`` prints loop IR at an indentation. ``held`` names the bounds of the panels that are packed,
-    where these outlast a product; ``lasting`` are the blocks whose shared buffers then outlast a team of threads.
+    ``packed`` are the marks of those whose shared operands are in their buffers by now. ``notes`` says why others,
+    those of the statements ``refused``, are left out. ``print_loops`` prints loop IR at an indentation. ``held`` names
+    the bounds of the panels that are packed, where these outlast a product; ``lasting`` are the blocks whose shared
+    buffers then outlast a team of threads.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class BlockPrinter:
         self.text = text
         self.print_loops = print_loops
         self.notes: list[str] = []
+        self.refused: list[str] = []
         self.packed: set[str] = set()
         self.blocks: dict[str, BlockText] = {}
         self.held: dict[str, str] = {}
@@ -80,6 +82,7 @@ class BlockPrinter:
                     self.held[tile.mark] = arrays.added(f"held_{tile.statement}" if self.held else "held")
                 self.notes += [*_slower(tile, types, dtype), *_widened(tile, types, printer.environment, dtype)]
             else:
+                self.refused.append(tile.statement)
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
 
     def _buffers_apart(self, block: BlockText) -> dict[str, str]:

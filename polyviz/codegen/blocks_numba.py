@@ -43,7 +43,8 @@ class _Names:
 class NumbaBlocks:
     """Prints the blocks of a plan's register tiles; ``blocks`` holds those that the types allow, by mark.
 
-    ``notes`` says why others are left out. ``print_loops`` prints loop IR into a text, ``index`` wraps a subscript.
+    ``notes`` says why others, those of the statements ``refused``, are left out. ``print_loops`` prints loop IR into a
+    text, ``index`` wraps a subscript.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class NumbaBlocks:
         self.identifiers = identifiers
         self.printer = printer
         self.notes: list[str] = []
+        self.refused: list[str] = []
         self.blocks: dict[str, NumbaBlock] = {}
         self.own: frozenset[str] = frozenset()
         for tile in plan.register_tiles:
@@ -68,6 +70,7 @@ class NumbaBlocks:
                 dtype = types[tile.operands.target.array].dtype
                 self.blocks[tile.mark] = numba_block(scop, tile, dtype, identifiers)
             else:
+                self.refused.append(tile.statement)
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
 
     def functions(

@@ -138,8 +138,7 @@ class _CProgram:
         prologue = self._prologue()
         self._epilogue()
         arguments = self.arrays.arguments()
-        functions = self.blocks.functions()
-        self.vectors.write(functions)
+        self.vectors.write(functions := self.blocks.functions())
         between = f"{functions.text()}\n" if functions.lines else ""
         start = self._head(between)
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
@@ -160,6 +159,7 @@ class _CProgram:
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             notes=tuple(note for printer in (*printers, self.pipelines, self.mirrors) for note in printer.notes),
+            untiled=tuple(self.blocks.refused),
         )
 
     def _top(self, node: LoopNode) -> None:

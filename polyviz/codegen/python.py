@@ -122,9 +122,8 @@ class _PythonProgram:
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken, frozenset(self.blocks.blocks))
         self.bodies |= {mark: self.bodies[block.statement.name] for mark, block in self.blocks.blocks.items()}
-        if self.target == "numba":
-            kept = self._assigned_in_parallel(loops)
-            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(kept)}
+        cells = sorted(self._assigned_in_parallel(loops)) if self.target == "numba" else ()
+        self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in cells}
         self._prologue()
         self._initial_values(loops)
         self.blocks.find_own(loops, self._runs_in_parallel)
@@ -134,8 +133,8 @@ class _PythonProgram:
         self._node(loops, 1)
         self._apart(self.plan.behind)
         self._return()
-        start = self._head(f"{functions.text()}{self._signature()}{self.text.text()}")
-        head = f"{start}{functions.text()}{self._signature()}"
+        above = f"{functions.text()}{self._signature()}"
+        head = (start := self._head(above + self.text.text())) + above
         shifts = ((start.count("\n"), functions), (head.count("\n"), self.text))
         return Program(
             target=self.target,
@@ -151,6 +150,7 @@ class _PythonProgram:
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             notes=(*self._serial_notes(), *self.blocks.notes),
+            untiled=tuple(self.blocks.refused),
         )
 
     def _apart(self, tree: isl.Schedule | None) -> None:
@@ -178,7 +178,7 @@ class _PythonProgram:
 
     @property
     def symbol(self) -> str:
-        """The name of the function; a function called ``min`` must not replace the one that bounds call."""
+        """The name of the function: one called ``min`` must not replace the one that bounds call."""
         return f"{self.scop.name}_" if self.scop.name in PYTHON_RESERVED else self.scop.name
 
     def _functions(self) -> TextBuilder:

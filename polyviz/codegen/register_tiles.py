@@ -82,8 +82,10 @@ def _refused_integers(tile: RegisterTile, dtype: str, environment: Environment) 
 
 
 def _widens_to(dtype: str, other: str, update: Expression) -> bool:
-    """Whether values of type ``other`` may be packed as ``dtype`` for ``update``: it takes no more from what is computed
-    than digits that rounding would take. Integers must not come near the end of theirs, where they would start anew."""
+    """Whether values of type ``other`` may be packed as ``dtype`` for ``update``: all that changes are roundings.
+
+    Integers must not come near the end of theirs, where they would start anew.
+    """
     if dtype != "float64" or not is_whole(other):
         return _DOUBLES.get(other) == dtype
     found = type_named(other)

@@ -105,7 +105,8 @@ class Program:
     restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
     arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
     parallel loops, None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract,
-    since a last bit decides about a whole number. ``scalar``: the compiler makes no vector instructions.
+    since a last bit decides about a whole number. ``scalar``: the compiler makes no vector instructions. ``untiled``
+    are the statements whose register tiles the types rule out.
     """
 
     target: str
@@ -126,6 +127,7 @@ class Program:
     threads: int | None = None
     exact: bool = False
     scalar: bool = False
+    untiled: tuple[str, ...] = ()
 
     @property
     def compiled_as(self) -> FloatingPoint:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.calling import written_arrays
 from polyviz.codegen.cards import kernel_cards
-from polyviz.codegen.generate import all_types, generate, largest_cell
+from polyviz.codegen.generate import all_types
 from polyviz.codegen.numba_cuda import print_numba_cuda
-from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
-from polyviz.mapping import for_cells, in_source_order, with_smaller_tiles, without_tiles
+from polyviz.mapping import with_smaller_tiles
 from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
@@ -30,6 +29,7 @@ from polyviz.runtime.failures import instead_of
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
 from polyviz.runtime.simulator import simulate
+from polyviz.runtime.specialising import Specialiser
 
 if TYPE_CHECKING:
     import inspect
@@ -63,7 +63,7 @@ class Kernel(Displayable):
     Calling it does what the original function does: same arguments, same changes in place, same result. Where arguments
     overlap in memory it raises, or with ``overlap="as-written"`` (not on a device) the loop runs as written, and a
     warning says so; subscripts out of range raise before anything is changed. ``substitute`` makes the plan to go on
-    with where the program of ``plan`` cannot be compiled here.
+    with where the program of ``plan`` cannot be compiled here, ``plain`` that without register tiles for a target.
     """
 
     def __init__(
@@ -77,10 +77,11 @@ class Kernel(Displayable):
         overlap: Overlap = "refuse",
         signature: inspect.Signature | None = None,
         substitute: Callable[[], Plan] | None = None,
+        plain: Callable[[str], Plan] | None = None,
     ) -> None:
         self.scop = scop
         self.dependences = dependences
-        self.plan = plan
+        self._programs = Specialiser(scop, dependences, plan, floating_point, plain)
         self.original = original
         self.floating_point = floating_point
         self.overlap = overlap
@@ -97,6 +98,11 @@ class Kernel(Displayable):
         self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
         self._quick = self._binder.quick_calls()
+
+    @property
+    def plan(self) -> Plan:
+        """How the schedule is mapped to the target, in the latest program."""
+        return self._programs.plan_of(self._latest)
 
     @property
     def schedule(self) -> Schedule:
@@ -277,22 +283,7 @@ class Kernel(Displayable):
         ``untested``: for calls of which is known that no subscript is negative or out of range.
         Where their loops would take isl too long, the kernel's plan goes on without tiles, then in the source's order.
         """
-        ways = iter((without_tiles, in_source_order))
-        while True:
-            try:
-                return self._generated(types, untested=untested)
-            except EndlessLoopsError:
-                plans = (way(self.scop, self.dependences, self.plan, self.floating_point) for way in ways)
-                plan = next(filter(None, plans), None)
-                if plan is None:
-                    raise
-                self.plan = plan
-
-    def _generated(self, types: Mapping[str, ArrayType], *, untested: bool) -> Program:
-        cell = largest_cell(all_types(self.scop, types))
-        self.plan = for_cells(self.scop, self.plan, cell)
-        plan = replace(self.plan, untested=True) if untested else self.plan
-        program = generate(self.scop, plan, types, self.floating_point)
+        program = self._programs.program(types, untested=untested)
         return replace(program, notes=(*program.notes, *self._remarks)) if self._remarks else program
 
     def with_floating_point(self, choice: FloatingPoint) -> Kernel:
@@ -302,12 +293,13 @@ class Kernel(Displayable):
         other = Kernel(
             self.scop,
             self.dependences,
-            self.plan,
+            self._programs.plan,
             self.original,
             floating_point=choice,
             overlap=self.overlap,
             signature=self._binder.signature,
             substitute=self._substitute,
+            plain=self._programs.plain,
         )
         other._remarks = self._remarks
         return other
@@ -350,7 +342,7 @@ class Kernel(Displayable):
         except ToolchainError as error:
             if self._substitute is None:
                 raise
-            before, self.plan, self._substitute = self.target, self._substitute(), None
+            before, self._programs.plan, self._substitute = self.target, self._substitute(), None
             self._remarks = (instead_of(before, self.target, error),)
         program = _for_call(self.specialise(bound.types, untested=bound.untested), bound)
         return Compiled(program, make_runner(program))
@@ -362,8 +354,8 @@ class Kernel(Displayable):
             return program
         from polyviz.runtime.register_fit import spilled_tiles
 
-        while too_large := spilled_tiles(self.plan, program):
-            self.plan = with_smaller_tiles(self.scop, self.plan, too_large)
+        while too_large := spilled_tiles(self._programs.plan, program):
+            self._programs.plan = with_smaller_tiles(self.scop, self._programs.plan, too_large)
             program = self.specialise(bound.types)
         return program
 

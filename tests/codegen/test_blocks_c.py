@@ -183,7 +183,7 @@ def test_operands_are_read_only_where_the_source_reads() -> None:
 @pytest.mark.parametrize(
     ("types", "reason"),
     [
-        ({"C": "int64", "A": "int64", "B": "int64", "alpha": "int64", "beta": "int64"}, "C holds int64"),
+        ({"C": "bool", "A": "bool", "B": "bool", "alpha": "bool", "beta": "bool"}, "C holds bool"),
         (
             {"C": "float32", "A": "float32", "B": "float32", "alpha": "float64", "beta": "float64"},
             "float64 and float32",

@@ -112,7 +112,7 @@ def test_names_of_the_user_do_not_collide(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize(
     ("dtype", "layout", "reason"),
-    [("int64", "C", "C holds int64"), ("float64", "F", "C is not contiguous along its rows")],
+    [("complex128", "C", "C holds complex128"), ("float64", "F", "C is not contiguous along its rows")],
 )
 def test_what_numba_cannot_do_with_a_block_is_said(dtype: str, layout: Any, reason: str) -> None:
     ranks = {"C": 2, "A": 2, "B": 2, "alpha": 0, "beta": 0}

@@ -12,6 +12,7 @@ import polyviz as pv
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.gallery import kernel as entry_of
 from polyviz.runtime import kernel as kernel_module
+from polyviz.runtime import specialising
 from polyviz.runtime.variants import Outcome
 
 
@@ -146,15 +147,15 @@ def test_loops_whose_subscripts_only_the_data_tell_run_in_the_simulator():
 def test_the_simulator_runs_the_plan_that_isl_can_write_loops_for(monkeypatch):
     made = pv.compile(small, schedule="isl", target="emulated")
     other, ran = pv.compile(small, schedule="original", target="emulated").plan, []
-    plain = kernel_module.generate
+    plain = specialising.generate
 
     def generate(scop, plan, *given):
         if plan is not other:
             raise EndlessLoopsError("isl could not generate loops for this schedule.")
         return plain(scop, plan, *given)
 
-    monkeypatch.setattr(kernel_module, "generate", generate)
-    monkeypatch.setattr(kernel_module, "without_tiles", lambda *_: other)
+    monkeypatch.setattr(specialising, "generate", generate)
+    monkeypatch.setattr(specialising, "without_tiles", lambda *_: other)
     monkeypatch.setattr(kernel_module, "simulate", lambda *given: ran.append(given) or Outcome({}, None, 0.0))
     made.simulate(np.arange(20.0), np.zeros(20), 0.5)
     assert made.plan is other

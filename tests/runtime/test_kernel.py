@@ -17,7 +17,7 @@ from polyviz import gallery
 from polyviz.codegen import scan
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OutOfBoundsError
-from polyviz.runtime import kernel as kernel_module
+from polyviz.runtime import specialising
 from polyviz.runtime.kernel import BOUNDS_REMEMBERED
 from tests.running import TARGETS, function_of, quickly_compiled
 from tests.shared import part_of
@@ -237,7 +237,7 @@ def test_an_order_whose_loops_isl_cannot_write_gives_way_to_that_of_the_source(m
     expected, actual = given.copy(), given.copy()
     function(expected, 3, 9)
     kernel = pv.compile(function, schedule="pluto", target="c")
-    plain, tried = kernel_module.generate, []
+    plain, tried = specialising.generate, []
 
     def generate(scop: pv.Scop, plan: Plan, *rest: Any) -> Program:
         tried.append(plan)
@@ -245,7 +245,7 @@ def test_an_order_whose_loops_isl_cannot_write_gives_way_to_that_of_the_source(m
             raise EndlessLoopsError("isl could not generate loops for this schedule.")
         return plain(scop, plan, *rest)
 
-    monkeypatch.setattr(kernel_module, "generate", generate)
+    monkeypatch.setattr(specialising, "generate", generate)
     kernel(actual, 3, 9)
     np.testing.assert_array_equal(actual, expected)
     assert len(tried) == 3

@@ -92,7 +92,7 @@ def test_what_was_measured_of_long_cells_does_not_hold_for_short_ones(compilatio
 
 def test_smaller_tiles_compute_the_same():
     made = pv.compile(kernel("matmul").function, schedule="isl", target="emulated")
-    made.plan = with_smaller_tiles(made.scop, made.plan, {0: "for this test"})
+    made._programs.plan = with_smaller_tiles(made.scop, made.plan, {0: "for this test"})
     arguments = kernel("matmul").arguments({"n": 37})
     expected = [one.copy() if isinstance(one, np.ndarray) else one for one in arguments]
     made(*arguments)
