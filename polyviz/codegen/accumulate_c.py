@@ -26,6 +26,8 @@ from polyviz.codegen.folds import (
     Value,
     are_apart,
     instances_only,
+    is_choice,
+    jumps,
     may_join,
     mentions,
     values_of,
@@ -34,10 +36,11 @@ from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.loops import Block, For, Instance, descendants
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.row_blocks import Types
+from polyviz.codegen.short_lanes import SHORT, short_steps
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
 from polyviz.codegen.vector_folds_c import VectorFoldPrinter
-from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Name, substitute, walk
+from polyviz.model.expression import Assign, Binary, Call, Element, Name, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.text import TextBuilder
     from polyviz.codegen.vectors_c import VectorFunctions
-    from polyviz.model.expression import Expression, Instruction, Node
+    from polyviz.model.expression import Expression, Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType, FloatingPoint
     from polyviz.model.scop import Scop
@@ -86,6 +89,7 @@ class AccumulationPrinter:
         # All names are asked for now, so that no loop variable gets them.
         self.lane = arrays.added("lane") if any(found.lanes for found in plan.accumulations) else ""
         self.outside = arrays.added("outside") if plan.accumulations else ""
+        self.part = arrays.added("part") if plan.accumulations else ""
         for found in plan.accumulations:
             assign = bodies[found.statement][0]
             if isinstance(assign, Assign):
@@ -138,7 +142,7 @@ class AccumulationPrinter:
         for update, cell in zip(kept, cells, strict=True):
             self._line(indent + 1, f"{self._kind(update)} {self.variable(update)} = {cell};")
         updates = tuple(self._in_variable(update, own[update.assign.target]) for update in fold.updates)
-        tested = self.reorders and not _jumps(updates) and self._is_tested(fold)
+        tested = self.reorders and not jumps(updates) and self._is_tested(fold)
         if tested:
             self._line(indent + 1, f"int64_t {self.outside} = 0;  // lanes go on, and say so behind the loop")
             self.arrays.noted_in = self.outside
@@ -230,9 +234,18 @@ class AccumulationPrinter:
         header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
         partial = [self._lanes(update) for update in fold.updates]
         own = dict(zip(partial, updates, strict=True))
+        steps = 0 if fold.values else short_steps(fold.updates, self.dtypes, self.printer)
+        end = f"{stop} - {lanes - 1}"
+        if steps:
+            self.dtypes.update(dict.fromkeys(own, SHORT.name))
+            self.printer.helpers.add("min_i64")
+            self._line(indent, f"while ({iterator} < {end}) {{")
+            part = f"min_i64({end}, {iterator} + {steps * lanes})"
+            self._line(indent + 1, f"const int64_t {self.part} = {part};  // no lane gets too large before that")
+            indent, end = indent + 1, self.part
         for name, update in own.items():
             self._first_lanes(update, name, lanes, header, indent)
-        self._line(indent, f"for (; {iterator} < {stop} - {lanes - 1}; {iterator} += {lanes}) {{")
+        self._line(indent, f"for (; {iterator} < {end}; {iterator} += {lanes}) {{")
         inside = [self._in_lane(update, name, iterator) for update, name in zip(updates, partial, strict=True)]
         if fold.values:
             self._print_together(fold, inside, header, indent + 1)
@@ -244,6 +257,8 @@ class AccumulationPrinter:
         for name, update in own.items():
             self._line(indent, header)
             self._line(indent + 1, self._joined(update, self._at_lane(name)))
+        if steps:
+            self._line(indent - 1, "}")
 
     def _print_together(self, fold: Fold, updates: Sequence[Update], header: str, indent: int) -> None:
         """One group of iterations with values that all updates may take; those which choose what they add come last."""
@@ -302,7 +317,7 @@ class AccumulationPrinter:
     def _added_value(self, update: Update) -> tuple[str, Expression] | None:
         """What ``update`` adds (or multiplies with) and the name for that in all lanes, where it is chosen."""
         value, target = update.assign.value, type_named(self.dtypes[update.assign.target.array])
-        is_chosen = update.assign.operator in ("+", "-", "*") and any(map(_is_choice, walk(value)))
+        is_chosen = update.assign.operator in ("+", "-", "*") and any(map(is_choice, walk(value)))
         if not is_chosen or target.kind != "f":
             return None
         name = self.arrays.added(f"{update.statement.name}_added")
@@ -313,7 +328,7 @@ class AccumulationPrinter:
         """Nothing yet in each lane of a sum, 1 in those of a product; the value so far in those of the least and
         greatest."""
         if update.accumulation.operator == "+":
-            self._line(indent, f"{self._kind(update)} {name}[{lanes}] = {{0}};")
+            self._line(indent, f"{C_TYPE_NAMES[self.dtypes[name]]} {name}[{lanes}] = {{0}};")
             return
         is_product = update.accumulation.operator == "*"
         self._line(indent, f"{self._kind(update)} {name}[{lanes}];")
@@ -344,7 +359,7 @@ class AccumulationPrinter:
 
     def _loop(self, fold: Fold, updates: Sequence[Update], indent: int) -> None:
         loop = fold.loop
-        if self.reorders and _jumps(updates):
+        if self.reorders and jumps(updates):
             # Left alone, compilers gather the jumping elements into vectors, which is slower than to load them singly.
             self._line(indent, "#pragma omp simd safelen(1)")
         advance = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
@@ -379,12 +394,3 @@ class AccumulationPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
-
-
-def _is_choice(node: Node) -> bool:
-    return isinstance(node, Conditional) or (isinstance(node, Call) and node.function in ("min", "max"))
-
-
-def _jumps(updates: Sequence[Update]) -> bool:
-    """Whether what is added up lies far apart, so that it is loaded singly."""
-    return any(update.accumulation.stride == "strided" for update in updates)

@@ -24,7 +24,15 @@ from polyviz.codegen.calls_c import print_call
 from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, unify
 from polyviz.codegen.instructions_c import print_instructions
 from polyviz.codegen.narrow_c import compared_narrowly, near
-from polyviz.codegen.ranges import EXACT_IN_DOUBLES, Range, computed_range, narrowest, range_of, within
+from polyviz.codegen.ranges import (
+    EXACT_IN_DOUBLES,
+    Range,
+    computed_range,
+    joined,
+    narrowest,
+    range_of,
+    within,
+)
 from polyviz.codegen.typing import Environment, first_span, infer
 from polyviz.codegen.values_c import (
     AND,
@@ -324,7 +332,8 @@ class CExpressionPrinter:
             body, otherwise = convert(body, result), convert(otherwise, result)
             storage = result
         text = f"{condition.within(OR)} ? {body.within(OR)} : {otherwise.within(CONDITIONAL)}"
-        return Value(text, CONDITIONAL, result, result if result == BOOL else storage)
+        known = joined((body.values, otherwise.values)) if result.is_integral else None
+        return Value(text, CONDITIONAL, result, result if result == BOOL else storage, range=known)
 
 
 def never_free(_operand: Expression) -> bool:

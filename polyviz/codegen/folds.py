@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.loops import Block, Instance
-from polyviz.model.expression import Assign, Binary, Call, Element, Name, walk
+from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Name, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.codegen.loops import For, LoopNode
-    from polyviz.model.expression import Instruction
+    from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Accumulation
     from polyviz.model.scop import Scop, Statement
 
@@ -126,3 +126,13 @@ def values_of(
             return None
         found.append(Value(statement, body[0]))
     return tuple(found)
+
+
+def is_choice(node: Node) -> bool:
+    """Whether ``node`` is one of several values."""
+    return isinstance(node, Conditional) or (isinstance(node, Call) and node.function in ("min", "max"))
+
+
+def jumps(updates: Sequence[Update]) -> bool:
+    """Whether what is added up lies far apart, so that it is loaded singly."""
+    return any(update.accumulation.stride == "strided" for update in updates)
