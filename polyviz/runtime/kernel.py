@@ -236,8 +236,7 @@ class Kernel(Displayable):
         """Run on ``arguments``; the result of the original function."""
         ran = None if keywords else self._quick.run(arguments)
         if ran is not None:
-            self._latest, result = ran
-            self._layouts = ()  # such calls have arrays as generated code reads them best
+            self._latest, self._layouts, result = ran
             return result
         try:
             bound = self.bind(arguments, keywords)

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from polyviz.runtime.arguments import address, getter, number_type
 from polyviz.runtime.data_bounds import values_in
-from polyviz.runtime.execute import NativeRunner
+from polyviz.runtime.execute import NativeRunner, is_addressable
 from polyviz.runtime.failures import failed_test
+from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
@@ -37,18 +39,24 @@ ALIKE = 4
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 """Bits of ``ndarray.flags.num``, as NumPy's C API numbers them."""
 _FLOATS = (float, np.float64)
+_INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64})
+_NUMBERS = frozenset({int, *_FLOATS, np.float32, *_INTEGERS})
 
 _Arguments = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Array:
-    """What has to hold for one array argument; its address goes to each of ``slots``."""
+    """What has to hold for one array argument; its address goes to each of ``slots``.
+
+    It lies in ``bytes`` of memory, which begin ``ahead`` of its address where it goes backwards.
+    """
 
     position: int
     dtype: np.dtype[Any]
     flags: int
     slots: tuple[int, ...]
+    ahead: int
     bytes: int
 
 
@@ -81,6 +89,7 @@ class _Prepared:
 
     It is for arrays whose elements are between the two numbers that ``elements`` has for their positions: those lead to
     no subscript out of range. The arrays at the positions ``restored`` are as before where a test fails all the same.
+    ``layouts`` says which arrays are read through their strides.
     """
 
     runner: NativeRunner
@@ -92,6 +101,7 @@ class _Prepared:
     elements: tuple[tuple[int, int, int], ...]
     results: _Results | None
     restored: tuple[int, ...]
+    layouts: tuple[str, ...]
 
     def run(self, values: list[Any], arguments: _Arguments) -> Any:
         """Call the function with ``values``; what a call with ``arguments`` hands back."""
@@ -126,7 +136,7 @@ class _Prepared:
             ):
                 return None
             start = address(array)
-            starts.append(start)
+            starts.append(start - found.ahead)
             for slot in found.slots:
                 values[slot] = start
         for first, second in self.conflicts:
@@ -163,8 +173,9 @@ class QuickCalls:
         self.sizes = tuple(position for position in self.others if names[position] not in self.written)
         self._known: dict[Hashable, tuple[_Prepared, ...]] = {}
 
-    def run(self, arguments: _Arguments) -> tuple[Program, Any] | None:
-        """Run a call like one before: the program that ran and the result; None where it has to go the usual way."""
+    def run(self, arguments: _Arguments) -> tuple[Program, tuple[str, ...], Any] | None:
+        """Run a call like one before: the program that ran, what is to be said of the layout of arrays, and the result;
+        None where it has to go the usual way."""
         try:
             known = self._known.get(self._key(arguments), ())
         except (AttributeError, IndexError, TypeError):
@@ -174,7 +185,7 @@ class QuickCalls:
                 return None
             values = prepared.native(arguments)
             if values is not None:
-                return prepared.runner.program, prepared.run(values, arguments)
+                return prepared.runner.program, prepared.layouts, prepared.run(values, arguments)
         return None
 
     def remember(self, arguments: _Arguments, bound: Bound, runner: object) -> None:
@@ -194,20 +205,24 @@ class QuickCalls:
             self._known[key] = (*known, prepared)
 
     def _is_usual(self, arguments: _Arguments) -> bool:
-        """Whether these are NumPy's own arrays, as generated code reads them best, and Python's own numbers."""
-        numbers = all(type(arguments[position]) in (int, *_FLOATS) for position in self.others)
+        """Whether these are NumPy's own arrays, which generated code reads where they are, and Python's or NumPy's
+        numbers."""
+        numbers = all(type(arguments[position]) in _NUMBERS for position in self.others)
         arrays = [arguments[position] for position in self.arrays]
-        return numbers and all(
-            type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative
-            for array in arrays
-        )
+        return numbers and all(type(array) is np.ndarray and is_addressable(array) for array in arrays)
 
     def _key(self, arguments: _Arguments) -> Hashable:
-        """Shapes and integers: what else follows from them was checked. IndexError for a wrong number of arguments."""
+        """Shapes, strides where these do not follow, and integers: what else follows from them was checked.
+
+        IndexError for a wrong number of arguments.
+        """
         if not arguments or len(arguments) != len(self.names):
             raise IndexError
-        shapes = tuple([arguments[position].shape for position in self.arrays])
-        integers = [arguments[position] for position in self.sizes if type(arguments[position]) is int]
+        arrays = [arguments[position] for position in self.arrays]
+        shapes = tuple(
+            [one.shape if one.flags.num & _CONTIGUOUS else (one.shape, one.strides) for one in arrays]
+        )
+        integers = [_told(arguments[position]) for position in self.sizes]
         return (shapes, *integers) if integers else shapes
 
     def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared | None:
@@ -234,7 +249,7 @@ class QuickCalls:
         numbers = [
             (position, type(arguments[position]), _slots(program.arguments, "scalar", self.names[position]))
             for position in self.others
-            if type(arguments[position]) is not int or position not in self.sizes
+            if position not in self.sizes or type(arguments[position]) not in (int, *_INTEGERS)
         ]
         looked_at = tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values)
         return _Prepared(
@@ -247,6 +262,7 @@ class QuickCalls:
             looked_at,
             results,
             tuple(self.names.index(name) for name in changed),
+            layout_notes(bound.given),
         )
 
     def _results(self, program: Program, arguments: _Arguments) -> _Results | None:
@@ -270,8 +286,20 @@ class QuickCalls:
 
     def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> _Array:
         name = self.names[position]
-        flags = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in self.written else 0)
-        return _Array(position, array.dtype, flags, _slots(arguments, "array", name), array.nbytes)
+        flags = array.flags.num & _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in self.written else 0)
+        first, last = byte_bounds(array)
+        return _Array(
+            position, array.dtype, flags, _slots(arguments, "array", name), array.ctypes.data - first, last - first
+        )
+
+
+def _told(number: Any) -> Hashable:
+    """What a call is known by of one of its numbers: integers may be sizes, of other numbers only the type counts."""
+    kind: type = type(number)
+    if kind is int:
+        whole: int = number
+        return whole
+    return (kind, int(number)) if kind in _INTEGERS else kind
 
 
 def _holds(kind: type[Any], value: object) -> bool:

@@ -138,6 +138,81 @@ def test_other_layouts_and_types_get_a_program_of_their_own(called: Called, read
     assert usual() == 1
 
 
+VIEWS = {
+    "every second": lambda: np.arange(16.0)[::2],
+    "backwards": lambda: np.arange(8.0)[::-1],
+    "column": lambda: np.arange(32.0).reshape(8, 4)[:, 1],
+    "one for all": lambda: np.broadcast_to(np.float64(3.0), 8),
+}
+
+
+@pytest.mark.parametrize("written", ["every second", "backwards", "column"])
+@pytest.mark.parametrize("read", VIEWS)
+def test_views_are_quick_and_what_is_said_of_them_stays(called: Called, written: str, read: str) -> None:
+    kernel, usual = called
+    for _ in range(3):
+        found, given = VIEWS[written](), VIEWS[read]()
+        kernel(found, given, 2.0, 8)
+        np.testing.assert_array_equal(found, 2.0 * given)
+        report = kernel.report()
+        assert "A is not contiguous and is read through its strides" in report
+        assert "B is not contiguous and is read through its strides" in report
+    assert usual() == 1
+    kernel(np.zeros(8), np.ones(8), 2.0, 8)
+    assert "through its strides" not in kernel.report()
+
+
+BACK, ODD, EVEN = slice(15, None, -2), slice(1, 16, 2), slice(0, 16, 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(BACK, slice(0, 8)), (slice(0, 8), BACK), (slice(7, None, -1), slice(4, 12)), (EVEN, slice(8, 16)), (BACK, ODD)],
+)
+def test_views_that_share_memory_are_found_every_time(called: Called, first: slice, second: slice) -> None:
+    kernel, usual = called
+    for _ in range(2):
+        memory, apart = np.zeros(32), np.arange(32.0)
+        kernel(memory[first], apart[second], 2.0, 8)
+        np.testing.assert_array_equal(memory[first], 2.0 * apart[second])
+    assert usual() == 1
+    with pytest.raises(OverlapError, match="A and B overlap"):
+        kernel(memory[first], memory[second], 2.0, 8)
+
+
+def test_views_whose_cells_alternate_share_nothing(called: Called) -> None:
+    kernel, _ = called
+    memory = np.arange(16.0)
+    for _ in range(2):
+        kernel(memory[ODD], memory[EVEN], 2.0, 8)
+        np.testing.assert_array_equal(memory[ODD], 2.0 * memory[EVEN])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8, np.int32, np.int64, np.uint16, np.uint64])
+def test_numbers_of_numpy_are_quick_and_have_a_program_of_their_own(called: Called, kind: type[Any]) -> None:
+    kernel, usual = called
+    for factor in (kind(3), kind(5), kind(3), kind(5)):
+        written = np.zeros(8)
+        kernel(written, np.ones(8), factor, 8)
+        np.testing.assert_array_equal(written, float(factor))
+        assert kernel.program.types["factor"].dtype == np.dtype(kind).name
+    assert usual() <= 2, "every integer is a size, for all that is known, and bound once"
+    kernel(np.zeros(8), np.ones(8), 2.0, 8)
+    assert kernel.program.types["factor"].dtype == "float64"
+
+
+def test_sizes_of_numpy_are_sizes(called: Called) -> None:
+    kernel, usual = called
+    for _ in range(2):
+        for size in (np.int64(8), np.int64(4), np.int32(8), 8):
+            written = np.zeros(8)
+            kernel(written, np.ones(8), 2.0, size)
+            assert np.count_nonzero(written) == size
+    assert usual() == 3
+    with pytest.raises(OutOfBoundsError):
+        kernel(np.zeros(8), np.ones(8), 2.0, np.int64(9))
+
+
 def test_the_program_of_the_kernel_is_that_of_the_latest_call(called: Called) -> None:
     kernel, _ = called
     kernel(np.zeros(8, np.float32), np.ones(8, np.float32), 2.0, 8)
@@ -172,7 +247,7 @@ def test_results_are_handed_back_quickly(which: str) -> None:
     for values in (np.arange(8.0), np.full(8, 3.0)):
         ran = kernel._quick.run((values,))
         assert ran is not None
-        found, expected = ran[1], wanted(values)
+        found, expected = ran[2], wanted(values)
         pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
         for one, other in pairs:
             assert one is other if isinstance(other, np.ndarray) else one == other
@@ -207,7 +282,7 @@ def test_where_sizes_decide_the_tests_of_a_condition_no_array_is_kept() -> None:
     array, mask = np.zeros(4), np.array([0, 1, 0, 1])
     kernel(array, mask, 4)
     assert not kernel.program.checked, "every cell that may be touched is there"
-    assert kernel._quick.run((array, mask, 4)) == (kernel.program, None)
+    assert kernel._quick.run((array, mask, 4)) == (kernel.program, (), None)
     np.testing.assert_array_equal(array, [0.0, 2.0, 0.0, 2.0])
 
 
@@ -217,7 +292,7 @@ def test_where_sizes_leave_it_open_the_arrays_are_restored() -> None:
     short = np.zeros(3)
     kernel(short, np.array([1, 1, 1, 0]), 4)
     assert kernel.program.checked, "whether A[3] is touched depends on the mask"
-    assert kernel._quick.run((short.copy(), np.array([1, 1, 1, 0]), 4)) == (kernel.program, None)
+    assert kernel._quick.run((short.copy(), np.array([1, 1, 1, 0]), 4)) == (kernel.program, (), None)
     with pytest.raises(pv.OutOfBoundsError, match="A subscript of A"):
         kernel(short, np.ones(4), 4)
     np.testing.assert_array_equal(short, 1.0)
