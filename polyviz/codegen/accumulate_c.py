@@ -234,7 +234,8 @@ class AccumulationPrinter:
         header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
         partial = [self._lanes(update) for update in fold.updates]
         own = dict(zip(partial, updates, strict=True))
-        steps = 0 if fold.values else short_steps(fold.updates, self.dtypes, self.printer)
+        plain = not fold.values and not self._is_tested(fold)
+        steps = short_steps(fold.updates, self.dtypes, self.printer) if plain else 0
         end = f"{stop} - {lanes - 1}"
         if steps:
             self.dtypes.update(dict.fromkeys(own, SHORT.name))

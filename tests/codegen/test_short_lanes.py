@@ -48,6 +48,13 @@ def cubes(x, y):
     return s
 
 
+def gathered(x, y):
+    s = 0
+    for i in range(y.shape[0]):
+        s += x[y[i]]
+    return s
+
+
 SHORTENED = {
     total: {"int8", "uint8", "int16", "uint16"},
     less: {"int8", "uint8"},
@@ -70,6 +77,17 @@ def test_where_lanes_are_short(function: Callable[..., Any], dtype: str) -> None
 def test_text_of_short_lanes(golden: Callable[..., None]) -> None:
     text = text_of(less, "uint8")
     golden(text[text.index("int64_t kernel_less(") :])
+
+
+@needs_compiler
+def test_subscripts_that_are_data_are_tested_all_the_same() -> None:
+    kernel = pv.compile(gathered, target="c", array_sums=False)
+    x, y = np.arange(200, dtype=np.uint8), np.arange(200, dtype=np.int64)[::-1].copy()
+    assert kernel(x, y) == x.sum()
+    assert len(kernel.program.failures) == 1
+    y[150] = 200
+    with pytest.raises(pv.OutOfBoundsError, match="A subscript of x"):
+        kernel(x, y)
 
 
 @needs_compiler
