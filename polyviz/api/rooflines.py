@@ -18,19 +18,22 @@ if TYPE_CHECKING:
     from polyviz.runtime.binding import Bound
 
 _SINGLE, _DOUBLE = "float32", "float64"
+_FRACTIONS = "fc"
 
 
 @exclusive
 def roofline_of(scop: Scop, bound: Bound) -> Roofline | None:
     """The roofline of ``scop`` for the arguments of a call.
 
-    None where this machine was never measured, where isl cannot count the work, and where there is nothing to compute
-    or to move.
+    None where this machine was never measured, where isl cannot count the work, where there is nothing to compute or to
+    move, and for whole numbers only, of which no peak is measured.
     """
     peaks = known_peaks()
     if peaks is None:
         return None
     kinds = {name: np.dtype(kind.dtype) for name, kind in bound.types.items()}
+    if kinds and not any(kind.kind in _FRACTIONS for kind in kinds.values()):
+        return None
     try:
         widths = {name: kind.itemsize for name, kind in kinds.items()}
         work = work_of(scop, bound.parameters, widths, this_machine().line)

@@ -55,6 +55,12 @@ def test_work_stands_below_the_roof(peaks):
     assert roofline_of(*bound("float32")).dtype == "float32"
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_whole_numbers_have_no_roof(peaks, dtype):
+    keep_peaks(peaks)
+    assert roofline_of(*bound(dtype)) is None
+
+
 def test_what_was_timed_gets_its_roof_later(peaks):
     bench = Workbench(pv.inspect(ADD, np.zeros(80), np.ones(80), schedules=("original",)))
     bench.add_roofline()
