@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from polyviz.model.roofline import Roofline
     from polyviz.views.svg import Point
 
-UNKNOWN = "A roofline needs the speed of this machine, which polyviz doctor --measure finds out once, in a few seconds."
+UNKNOWN = (
+    "A roofline needs the speed of this machine, which polyviz doctor --measure finds out once, in a few seconds; loops "
+    "that compute whole numbers only have none."
+)
 DISTURBED = (
     "The last cache was measured to be slower than memory, which cannot be: something disturbed the measurement, and "
     "shares of a limit are not to be relied on. polyviz doctor --measure repeats it; run it while the machine is idle."

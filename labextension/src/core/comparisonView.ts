@@ -79,10 +79,10 @@ class ComparisonView {
   private unmeasured(): readonly HTMLElement[] {
     const { state } = this;
     if (state.host === null || !state.canRun) {
-      return [element('p', { class: 'polyviz-muted' }, 'The speed of the machine was not measured, so there is no roofline.')];
+      return [element('p', { class: 'polyviz-muted' }, 'The speed of the machine was not measured, or the loops compute whole numbers only: there is no roofline.')];
     }
     const measure = button('Measure this machine', () => state.ask({ ask: 'measure' }, 'measuring this machine'));
-    return [element('p', { class: 'polyviz-row' }, 'A roofline needs the speed of this machine; finding it out takes a few seconds.', measure)];
+    return [element('p', { class: 'polyviz-row' }, 'A roofline needs the speed of this machine; finding it out takes a few seconds. Loops that compute whole numbers only have none.', measure)];
   }
 }
 
