@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from polyviz.views.svg import Point
 
 UNKNOWN = (
-    "A roofline needs the speed of this machine, which polyviz doctor --measure finds out once, in a few seconds; loops "
-    "that compute whole numbers only have none."
+    "A roofline needs the speed of this machine, which polyviz doctor --measure finds out once, in a few seconds; "
+    "loops that compute whole numbers only have none."
 )
 DISTURBED = (
     "The last cache was measured to be slower than memory, which cannot be: something disturbed the measurement, and "
