@@ -1,7 +1,7 @@
 """Calls like one that was checked before: only what can differ between two such calls is looked at again.
 
-Argument types, ranks, bounds of affine subscripts and what the loops assume of sizes follow from the dtypes and shapes
-of the arrays and from the integers among the arguments. A call that has these of an earlier one needs none of the tests
+Argument types, ranks, bounds of affine subscripts and what the loops assume of sizes follow from the dtypes, shapes and
+strides of the arrays and from the types of the numbers and the values of integers among the arguments. A call that has these of an earlier one needs none of the tests
 again. Where arrays are, whether they may be written and whether they share memory is different every time, and is
 checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Where the loops
 themselves test subscripts, arrays are kept to be restored, as in every call. Numbers that are handed back are written
