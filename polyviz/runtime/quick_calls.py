@@ -1,11 +1,12 @@
 """Calls like one that was checked before: only what can differ between two such calls is looked at again.
 
 Argument types, ranks, bounds of affine subscripts and what the loops assume of sizes follow from the dtypes, shapes and
-strides of the arrays and from the types of the numbers and the values of integers among the arguments. A call that has these of an earlier one needs none of the tests
-again. Where arrays are, whether they may be written and whether they share memory is different every time, and is
-checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Where the loops
-themselves test subscripts, arrays are kept to be restored, as in every call. Numbers that are handed back are written
-to cells of the call's own. Whatever is unusual in any way is left to the usual way, which says what is wrong with it.
+strides of the arrays and from the types of the numbers and the values of integers among the arguments. A call that has
+these of an earlier one needs none of the tests again. Where arrays are, whether they may be written and whether they
+share memory is different every time, and is checked, as are the elements that lead to subscripts: they must be between
+those of the earlier call. Where the loops themselves test subscripts, arrays are kept to be restored, as in every call.
+Numbers that are handed back are written to cells of the call's own. Whatever is unusual in any way is left to the usual
+way, which says what is wrong with it.
 """
 
 from __future__ import annotations
