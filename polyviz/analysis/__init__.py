@@ -15,6 +15,7 @@ from polyviz.analysis.reductions import Reduction, find_reductions
 from polyviz.analysis.reuse import Reuse, find_reuse
 from polyviz.analysis.substitution import with_values_in_place
 from polyviz.analysis.superposed import check_superposition
+from polyviz.analysis.transposition import transposable, with_transposed_arrays
 
 __all__ = [
     "BandProperties",
@@ -37,6 +38,8 @@ __all__ = [
     "operation_counts",
     "parallelism",
     "separate_live_ranges",
+    "transposable",
     "with_private_arrays",
+    "with_transposed_arrays",
     "with_values_in_place",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.model.dependences import Dependence
-    from polyviz.model.scop import Access, AccessKind, Scop, Statement
+    from polyviz.model.scop import Access, AccessKind, Array, Scop, Statement
 
 Instance = tuple[int, ...]
 _PARAMETER = isl.dim_type.param
@@ -127,7 +127,7 @@ def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str,
         for right, right_cells in sink:
             shared = left_cells.intersect(right_cells)
             if not shared.is_empty():
-                return _verb(left), _cells_text(dependence.array, shared), _verb(right)
+                return _verb(left), _cells_text(scop.array(dependence.array), shared), _verb(right)
     raise ValueError(f"the two instances do not meet in {dependence.array}")
 
 
@@ -161,9 +161,12 @@ def cell_text(array: str, cell: Instance) -> str:
     return f"{array}[{', '.join(map(str, cell))}]" if cell else array
 
 
-def _cells_text(array: str, cells: isl.Set) -> str:
+def _cells_text(array: Array, cells: isl.Set) -> str:
     """The one cell that two accesses meet in; of several that a may access leaves open, the array."""
-    return cell_text(array, _first_point(cells)) if cells.is_singleton() else f"a cell of {array}"
+    if not cells.is_singleton():
+        return f"a cell of {array.name}"
+    cell = _first_point(cells)
+    return cell_text(array.name, cell[::-1] if array.is_transposed else cell)
 
 
 def fixed(points: isl.Set, parameters: Mapping[str, int]) -> isl.Set:

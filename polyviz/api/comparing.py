@@ -35,6 +35,7 @@ from polyviz.runtime.race import (
     speedup_notes,
     with_speedups,
 )
+from polyviz.runtime.specialising import turned_on
 from polyviz.runtime.stages import reporting
 from polyviz.runtime.variants import Baseline, Engine
 from polyviz.runtime.worker import Worker, shared_worker
@@ -216,7 +217,7 @@ def _raced(
         notes=(
             *scop.notes,
             *moved,
-            *layout_notes(bound.given),
+            *layout_notes(bound.given, turned_on((entry.target for entry in entries), scop)),
             *notes,
             *speedup_notes(with_ratios, baseline),
             *interval_notes(samples),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis import with_private_arrays, with_values_in_place
+from polyviz.analysis import transposable, with_private_arrays, with_transposed_arrays, with_values_in_place
 from polyviz.api.by_call import OpenKernel, Readings, RereadKernel, is_open
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
@@ -29,6 +29,7 @@ from polyviz.model.techniques import techniques_for
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
+from polyviz.runtime.specialising import OtherPlans, Turned
 from polyviz.scheduling import adopt
 from polyviz.scheduling import schedule as find_schedule
 from polyviz.scheduling.registry import insist_on_options, scheduler_options
@@ -147,40 +148,66 @@ def build_kernel(
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
         told = {**told, "group": False}
-    simd = bool(switches_of_plan.pop("simd", True))
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
+    planner = _Planner(scop, dependences, chosen, wanted, target, found.decisions, switches_of_plan)
 
     @exclusive
-    def planned(place: str, **others: Any) -> Plan:
-        plan = make_plan(
-            scop,
-            dependences,
-            chosen,
-            place,
-            tile=wanted.sizes,
-            processor=this_machine().processor,
-            threads=wanted.threads,
-            device=wanted.device,
-            contract=wanted.contract,
-            simd=simd,
-            **{**switches_of_plan, **others},
-        )
-        beforehand = (*found.decisions, *second_choice(target, place), *_unused(wanted, place))
-        return replace(plan, decisions=(*beforehand, *plan.decisions))
+    def turned(names: frozenset[str], place: str) -> Turned:
+        part = with_transposed_arrays(scop, names)
+        again = find_dependences(part)
+        order = choose_schedule(part, again, schedule, told, at_hand.sizes) if _is_scheduler(schedule) else chosen
+        other = replace(planner, scop=part, dependences=again, chosen=order)
+        return Turned(part, again, other.plan(place), OtherPlans(None, cache(other.without_register_tiles)))
 
-    plain = cache(partial(planned, register_tile=False))
-    otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
+    otherwise = partial(planner.plan, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
     return made(
         scop,
         dependences,
-        planned(resolved),
+        planner.plan(resolved),
         original_of(scop, source, namespace),
         floating_point=wanted.contract,
         overlap=wanted.overlap,
         signature=signature_of(source),
-        substitute=otherwise,
-        plain=plain,
+        others=OtherPlans(otherwise, cache(planner.without_register_tiles), turned, transposable(scop)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Maps the order ``chosen`` to a target with the ``options`` of ``compile`` and the ``switches`` of techniques.
+
+    ``asked`` is the target that was asked for, ``decisions`` what was decided before.
+    """
+
+    scop: Scop
+    dependences: Dependences
+    chosen: Schedule
+    options: BuildOptions
+    asked: str
+    decisions: tuple[Decision, ...]
+    switches: Mapping[str, Any]
+
+    @exclusive
+    def plan(self, target: str, **others: Any) -> Plan:
+        """The plan for ``target``, with ``others`` among the switches."""
+        plan = make_plan(
+            self.scop,
+            self.dependences,
+            self.chosen,
+            target,
+            tile=self.options.sizes,
+            processor=this_machine().processor,
+            threads=self.options.threads,
+            device=self.options.device,
+            contract=self.options.contract,
+            **{**self.switches, **others},
+        )
+        beforehand = (*self.decisions, *second_choice(self.asked, target), *_unused(self.options, target))
+        return replace(plan, decisions=(*beforehand, *plan.decisions))
+
+    def without_register_tiles(self, target: str) -> Plan:
+        """The plan that leaves every loop to the compiler's vectors."""
+        return self.plan(target, register_tile=False)
 
 
 def _is_scheduler(choice: ScheduleChoice) -> bool:

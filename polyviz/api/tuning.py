@@ -24,6 +24,7 @@ from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import thread_count
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Race
+from polyviz.runtime.specialising import turned_on
 from polyviz.runtime.stages import reporting
 from polyviz.runtime.variants import Baseline
 from polyviz.runtime.worker import Worker, shared_worker
@@ -113,7 +114,7 @@ def tune(
         elapsed=search.elapsed,
         interrupted=ended == INTERRUPTED,
         remembered=record.place,
-        notes=(*scop.notes, *layout_notes(bound.given), *live.notes, *record.notes),
+        notes=(*scop.notes, *layout_notes(bound.given, turned_on([resolved], scop)), *live.notes, *record.notes),
     )
 
 

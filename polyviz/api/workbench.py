@@ -215,6 +215,7 @@ class Workbench:
             kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target="auto")
             plan = kernel.plan
             compiled = kernel.specialise(self._types())
+            plan = kernel.plan_of(compiled)
         edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
         reasons = reasons_of(edit, plan)
         self._variants[name] = replace(self._variant(name, schedule), reasons=reasons, plan=plan, compiled=compiled)

@@ -57,8 +57,26 @@ def generate(
     ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()
     contract: FloatingPoint = "strict" if ordered else floating_point
     program = _PRINTERS[plan.target](with_typed_zeros(scop, types, contract), plan, types, contract)
-    notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive), *_order_note(ordered))
-    return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive), scalar=plan.scalar)
+    transposed = tuple(array.name for array in scop.arrays if array.is_transposed)
+    notes = (
+        *program.notes,
+        *unsure_note(scop),
+        *_exact_note(decisive),
+        *_order_note(ordered),
+        *map(_transposed_note, transposed),
+    )
+    return replace(
+        program,
+        notes=notes,
+        threads=plan.threads,
+        exact=bool(decisive),
+        scalar=plan.scalar,
+        transposed=transposed,
+    )
+
+
+def _transposed_note(name: str) -> str:
+    return f"{name} lies in Fortran order, so the loops are chosen for its columns and written for its transpose"
 
 
 def _exact_note(decisive: Sequence[str]) -> tuple[str, ...]:

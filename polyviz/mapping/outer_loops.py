@@ -42,7 +42,7 @@ class OuterLoops:
         if not self.found.permutable:
             return self._in_place(order)
         if self.tiled:
-            return OuterChoice(order, 1, wavefront=True)
+            return OuterChoice(self.order, 1, wavefront=True)
         return OuterChoice(order, None)
 
     def _front(self, order: tuple[int, ...], member: int) -> OuterChoice:

@@ -29,12 +29,13 @@ NO_MEMORY = -1
 class ArrayType:
     """What a kernel is specialised on for one array: NumPy dtype name, rank and memory layout.
 
-    ``layout``: ``C`` for C-contiguous, ``A`` for any strides (Fortran order included).
+    ``layout``: ``C`` for C-contiguous, ``F`` for Fortran order, ``A`` for any strides. Generated code knows ``C`` and
+    ``A``; what lies in Fortran order is handed to it as its transpose, or as an array of any strides.
     """
 
     dtype: str
     rank: int
-    layout: Literal["C", "A"] = "C"
+    layout: Literal["C", "F", "A"] = "C"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,8 @@ class Program:
     arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
     parallel loops, None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract,
     since a last bit decides about a whole number. ``scalar``: the compiler makes no vector instructions. ``untiled``
-    are the statements whose register tiles the types rule out.
+    are the statements whose register tiles the types rule out. ``transposed`` are the arrays of the caller that lie in
+    Fortran order and are handed over as their transposes.
     """
 
     target: str
@@ -128,6 +130,7 @@ class Program:
     exact: bool = False
     scalar: bool = False
     untiled: tuple[str, ...] = ()
+    transposed: tuple[str, ...] = ()
 
     @property
     def compiled_as(self) -> FloatingPoint:

@@ -75,7 +75,8 @@ class Array:
     (arguments that are written, returned values, scalars of a notebook cell). Neither: *local*.
     ``dtype`` is set when the source fixes it (a creation or annotation), else known only at call time.
     ``span`` is where it is introduced: as an argument, by a creation, by its first use in a cell. ``is_point``: the
-    caller's array has no dimensions (``A[()]``); here it has one, of one element.
+    caller's array has no dimensions (``A[()]``); here it has one, of one element. ``is_transposed``: it stands for the
+    transpose of the caller's array, which lies in Fortran order.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Array:
     creation: Creation | None = None
     span: Span | None = None
     is_point: bool = False
+    is_transposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,7 @@ class Binder:
             _check_number(self._named_argument(array.name), array.name, value)
             return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
-        layout: Literal["C", "A"] = "C" if value.flags.c_contiguous else "A"
-        return ArrayType(_dtype_name(value.dtype), array.rank, layout)
+        return ArrayType(_dtype_name(value.dtype), array.rank, _layout(value))
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)
@@ -302,6 +301,12 @@ def _signature(scop: Scop) -> inspect.Signature:
 def _plain(value: Any) -> Any:
     """``value``, a number where it is an array without dimensions."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _layout(array: Any) -> Literal["C", "F", "A"]:
+    if array.flags.c_contiguous:
+        return "C"
+    return "F" if array.flags.f_contiguous else "A"
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:

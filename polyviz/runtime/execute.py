@@ -110,7 +110,8 @@ class NativeRunner:
         Raises OutOfBoundsError for a subscript out of range and EvaluationError for a step of 0, with all arrays
         restored.
         """
-        arrays, copied = plain_arrays(given)
+        turned = as_handed_over(self.program, given)
+        arrays, copied = plain_arrays(turned)
         values = {**given, **arrays}
         if self.program.locals:
             values |= make_locals(self.program.locals, {**given, **parameters})
@@ -173,7 +174,8 @@ class PythonRunner:
         Raises OutOfBoundsError when a subscript is out of range, EvaluationError when something else has no result,
         with all arrays restored, and CodegenError when numba refuses the text.
         """
-        arrays, copied = plain_arrays(given)
+        turned = as_handed_over(self.program, given)
+        arrays, copied = plain_arrays(turned)
         arguments = {name: arrays.get(name, value) for name, value in given.items()}
         backups = _backups(self.program, arguments)
         if os.getpid() != self._owner:
@@ -189,7 +191,8 @@ class PythonRunner:
                 raise
             raise told from error
         write_back(self.program, arguments, copied)
-        return _handed_back(self.program, result, {id(arguments[name]): value for name, value in copied.items()})
+        own = {id(arguments[name]): given[name] for name in (*copied, *self.program.transposed)}
+        return _handed_back(self.program, result, own)
 
     def _compile(self, arguments: Values) -> None:
         """Let numba compile for the types of ``arguments``, ahead of the first call, which would do it unseen."""
@@ -267,6 +270,11 @@ def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     if not any(dtype.startswith("complex") for dtype in dtypes):
         return (*wrapping, *lanes)
     return (*wrapping, *lanes, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
+
+
+def as_handed_over(program: Program, given: Values) -> Values:
+    """``given`` with the transposes of the arrays for which ``program`` was written."""
+    return {**given, **{name: given[name].T for name in program.transposed}} if program.transposed else given
 
 
 def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -29,11 +29,11 @@ from polyviz.runtime.failures import instead_of
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
 from polyviz.runtime.simulator import simulate
-from polyviz.runtime.specialising import Specialiser
+from polyviz.runtime.specialising import OtherPlans, Specialiser
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.kernel_card import KernelCard
@@ -62,8 +62,8 @@ class Kernel(Displayable):
 
     Calling it does what the original function does: same arguments, same changes in place, same result. Where arguments
     overlap in memory it raises, or with ``overlap="as-written"`` (not on a device) the loop runs as written, and a
-    warning says so; subscripts out of range raise before anything is changed. ``substitute`` makes the plan to go on
-    with where the program of ``plan`` cannot be compiled here, ``plain`` that without register tiles for a target.
+    warning says so; subscripts out of range raise before anything is changed. ``others`` makes the plans to go on with
+    where ``plan`` does not suit what a call brings.
     """
 
     def __init__(
@@ -76,18 +76,17 @@ class Kernel(Displayable):
         floating_point: FloatingPoint = "reassociate",
         overlap: Overlap = "refuse",
         signature: inspect.Signature | None = None,
-        substitute: Callable[[], Plan] | None = None,
-        plain: Callable[[str], Plan] | None = None,
+        others: OtherPlans | None = None,
     ) -> None:
         self.scop = scop
         self.dependences = dependences
-        self._programs = Specialiser(scop, dependences, plan, floating_point, plain)
+        self._programs = Specialiser(scop, dependences, plan, floating_point, others)
         self.original = original
         self.floating_point = floating_point
         self.overlap = overlap
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
-        self._substitute = substitute
+        self._substitute = None if others is None else others.substitute
         self._remarks: tuple[str, ...] = ()
         self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
         self._compiling = threading.Lock()
@@ -103,6 +102,10 @@ class Kernel(Displayable):
     def plan(self) -> Plan:
         """How the schedule is mapped to the target, in the latest program."""
         return self._programs.plan_of(self._latest)
+
+    def plan_of(self, program: Program) -> Plan:
+        """How the schedule is mapped to the target in ``program``, one of this kernel's own."""
+        return self._programs.plan_of(program)
 
     @property
     def schedule(self) -> Schedule:
@@ -254,7 +257,7 @@ class Kernel(Displayable):
                 self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
             )
         compiled = self._compile(bound)
-        self._layouts = layout_notes(bound.given)
+        self._layouts = layout_notes(bound.given, compiled.program.transposed)
         result = compiled.runner(bound.given, bound.parameters)
         if not keywords:
             self._quick.remember(arguments, bound, compiled.runner)
@@ -297,10 +300,9 @@ class Kernel(Displayable):
             floating_point=choice,
             overlap=self.overlap,
             signature=self._binder.signature,
-            substitute=self._substitute,
-            plain=self._programs.plain,
+            others=self._programs.others,
         )
-        other._remarks = self._remarks
+        other._substitute, other._remarks = self._substitute, self._remarks
         return other
 
     def program_for(self, bound: Bound) -> Program:

@@ -9,17 +9,20 @@ import numpy as np
 from polyviz.runtime.execute import is_addressable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
 
-def layout_notes(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """One sentence per array that is not laid out as C lays it out.
+def layout_notes(given: Mapping[str, Any], transposed: Container[str] = ()) -> tuple[str, ...]:
+    """One sentence per array that is read more slowly than one laid out as C lays it out.
+
+    ``transposed`` are those that have loops for their transposes.
 
     >>> layout_notes({"A": np.zeros((3, 4), order="F"), "n": 3})
     ('A lies in Fortran order and is read through its strides, which is slower: np.ascontiguousarray(A) avoids that',)
     """
     arrays = ((name, value) for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim)
-    return tuple(sentence for name, value in arrays for sentence in _note(name, value))
+    handed = ((name, value.T if name in transposed else value) for name, value in arrays)
+    return tuple(sentence for name, value in handed for sentence in _note(name, value))
 
 
 def _note(name: str, value: np.ndarray[Any, Any]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from polyviz.runtime.arguments import address, getter, number_type
 from polyviz.runtime.data_bounds import values_in
-from polyviz.runtime.execute import NativeRunner, is_addressable
+from polyviz.runtime.execute import NativeRunner, as_handed_over, is_addressable
 from polyviz.runtime.failures import failed_test
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.residency import device
@@ -236,8 +236,9 @@ class QuickCalls:
         changed = program.written if program.checked else ()
         if not set(ranked).issuperset(changed):
             return None
+        handed = as_handed_over(program, bound.given)
         values = [
-            0 if argument.kind == "cell" else getter(argument)(bound.given, {}, bound.parameters)
+            0 if argument.kind == "cell" else getter(argument)(handed, {}, bound.parameters)
             for argument in program.arguments
         ]
         arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
@@ -263,7 +264,7 @@ class QuickCalls:
             looked_at,
             results,
             tuple(self.names.index(name) for name in changed),
-            layout_notes(bound.given),
+            layout_notes(bound.given, program.transposed),
         )
 
     def _results(self, program: Program, arguments: _Arguments) -> _Results | None:

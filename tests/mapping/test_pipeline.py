@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,3 +142,18 @@ def align(a, b, H, match, mismatch, gap):
     assert "wavefront" in [one.step for one in kernel.plan.decisions]
     # Each of several diagonals in one vector loop would need a number of its own.
     assert "interleave" not in [one.step for one in kernel.plan.decisions]
+
+
+def loops_of(text: str, *, swapped: bool) -> list[str]:
+    """The heads of all loops of the C program, with the names of rows and columns in the place of each other."""
+    found = pv.compile(function_of(text), target="c").source
+    if swapped:
+        others = {"i": "j", "j": "i", "n": "m", "m": "n"}
+        found = re.sub(r"\b[ijnm](?=\b|_)", lambda name: others[name[0]], found)
+    return [line.strip() for line in found.splitlines() if line.strip().startswith("for (int64_t ")]
+
+
+def test_rows_of_tiles_do_not_depend_on_the_order_in_which_the_source_walks() -> None:
+    by_columns = re.sub(r"\[([^]]*), ([^]]*)\]", r"[\2, \1]", TWO_ARRAYS)
+    assert by_columns != TWO_ARRAYS
+    assert loops_of(TWO_ARRAYS, swapped=False) == loops_of(by_columns, swapped=True)
