@@ -145,12 +145,11 @@ def align(a, b, H, match, mismatch, gap):
 
 
 def loops_of(text: str, *, swapped: bool) -> list[str]:
-    """The heads of all loops of the C program, with the names of rows and columns in the place of each other."""
+    """The iterators of all loops of the C program, with the names ``i`` and ``j`` in the place of each other."""
     found = pv.compile(function_of(text), target="c").source
-    if swapped:
-        others = {"i": "j", "j": "i", "n": "m", "m": "n"}
-        found = re.sub(r"\b[ijnm](?=\b|_)", lambda name: others[name[0]], found)
-    return [line.strip() for line in found.splitlines() if line.strip().startswith("for (int64_t ")]
+    iterators = re.findall(r"for \(int64_t (\w+) =", found)
+    names = {"i": "j", "j": "i"} if swapped else {}
+    return [names.get(name[0], name[0]) + name[1:] for name in iterators]
 
 
 def test_rows_of_tiles_do_not_depend_on_the_order_in_which_the_source_walks() -> None:
