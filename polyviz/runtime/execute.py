@@ -47,9 +47,10 @@ WRAPPING_FLAGS = ("-fwrapv",)
 """Signed integers wrap around, as they do in NumPy and numba. Loop counters pay for it, so only integer data ask."""
 COMPLEX_FLAGS = ("-fno-tree-slp-vectorize",)
 """gcc 12 computes products of single-precision complex numbers wrongly when it vectorises straight-line code."""
-COMPLEX_FLAGS_OF_GCC = ("-fno-tree-loop-distribution",)
-"""It also tears loops apart whose statements need each other's complex numbers (``A[0, j] -= A[j, k + 1]`` beside
-``A[j, k - 1] += A[j, k + 3]``); the same loop over real numbers stays whole. clang does not know the option."""
+FLAGS_OF_GCC = ("-fno-tree-loop-distribution",)
+"""gcc 12 also tears loops apart whose statements need each other's values: over complex numbers (``A[0, j] -=
+A[j, k + 1]`` beside ``A[j, k - 1] += A[j, k + 3]``), and over real ones where it first makes versions of the loop for
+conditions inside. What may be torn apart is apart in the text. clang does not know the option."""
 
 _PARALLEL_NUMBA = threading.Lock()
 """numba's own thread pool, in use where neither OpenMP nor TBB is found, ends the process when two threads enter it."""
@@ -267,9 +268,8 @@ def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     dtypes = [kind.dtype for kind in program.types.values()]
     wrapping = WRAPPING_FLAGS if any(dtype.startswith(("int", "uint")) for dtype in dtypes) else ()
     lanes = without_vectors(toolchain) if program.scalar else ()
-    if not any(dtype.startswith("complex") for dtype in dtypes):
-        return (*wrapping, *lanes)
-    return (*wrapping, *lanes, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
+    numbers = COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()
+    return (*wrapping, *lanes, *numbers, *(() if toolchain.is_clang else FLAGS_OF_GCC))
 
 
 def as_handed_over(program: Program, given: Values) -> Values:

@@ -674,6 +674,24 @@ def test_complex_numbers_that_two_statements_pass_to_and_fro(schedule: str) -> N
     agree(text, numbers + 1j * numbers.T, 7, target="c", schedule=schedule)
 
 
+def test_real_numbers_that_statements_under_a_condition_pass_to_and_fro() -> None:
+    """GCC 12 gave one of its versions of the loop to two loops."""
+    text = """
+    def program(A, B, n):
+        s = 0.0
+        for i in range(n):
+            s = s - A[i]
+            B[i] = s
+        for t in range(3):
+            for i in range(2, n - 2):
+                A[i] = (B[i] + B[i] + B[i - 1]) / 3.5
+            for i in range(2, n - 2):
+                B[i] = 0.25 * A[i] + 0.25 * A[i + 1]
+        return s
+    """
+    agree(text, np.arange(15.0, dtype=np.float32) - 4.0, np.zeros(15), 15, target="c", schedule="isl")
+
+
 @pytest.mark.parametrize(
     ("name", "version", "expected"),
     [
