@@ -67,6 +67,7 @@ class Program:
         self.pending: list[Requirement] = []
         self.notes: list[str] = []
         self.assumptions: list[isl.Set] = []
+        self._context: tuple[tuple[int, ...], isl.Set] | None = None
         self.result = Result()
         self.exchanges: list[Exchange] = []
         self.from_notebook: dict[str, None] = {}
@@ -96,6 +97,12 @@ class Program:
 
     def context(self) -> isl.Set:
         """The parameter values that the program is for, over the parameters known so far."""
+        known = (len(self.parameters.parameters), len(self.parameters.frozen), len(self.assumptions))
+        if self._context is None or self._context[0] != known:
+            self._context = known, self._found_context()
+        return self._context[1]
+
+    def _found_context(self) -> isl.Set:
         result = assumed(self.parameters.parameters, {**self.parameters.frozen, **self._sizes})
         space = result.get_space()
         for assumption in self.assumptions:
