@@ -67,8 +67,9 @@ class FusionRule:
         current = list(clusters)
         decisions: list[Decision] = []
         refused: set[frozenset[str]] = set()
-        while self.fusion != "none":
-            pair = _next_pair(current, graph, refused, everything=self.fusion == "max")
+        candidates = () if self.fusion == "none" else _candidates(current, graph, everything=self.fusion == "max")
+        while candidates:
+            pair = _next_pair(current, candidates, refused)
             if pair is None:
                 break
             if workbench.budget.is_spent:
@@ -122,22 +123,30 @@ class FusionRule:
         return None if self.fusion == "max" else rows_lost(selection, union, graph, self.parallel_rows)
 
 
+def _candidates(
+    clusters: Sequence[Cluster], graph: DependenceGraph, *, everything: bool
+) -> tuple[tuple[Edge, int], ...]:
+    """The edges along which clusters may be merged, each with the number of iterators that it aligns."""
+    group = position_of(cluster.names for cluster in clusters)
+    edges = (*graph.close, *graph.validity) if everything else graph.close
+    between = (edge for edge in edges if group[edge.source] != group[edge.sink])
+    return tuple((edge, _alignment(edge.relation)) for edge in between)
+
+
 def _next_pair(
-    clusters: Sequence[Cluster], graph: DependenceGraph, refused: set[frozenset[str]], *, everything: bool
+    clusters: Sequence[Cluster], candidates: Sequence[tuple[Edge, int]], refused: set[frozenset[str]]
 ) -> tuple[int, int] | None:
     """The pair of touching clusters whose edge aligns most iterators, that was not refused before."""
     group = position_of(cluster.names for cluster in clusters)
     best: tuple[int, tuple[int, int]] | None = None
-    edges = (*graph.close, *graph.validity) if everything else graph.close
-    for edge in edges:
+    for edge, alignment in candidates:
         first, second = sorted((group[edge.source], group[edge.sink]))
         if first == second or not (clusters[first].is_close and clusters[second].is_close):
             continue
-        if _pair_key(clusters, (first, second)) in refused:
+        if best is not None and (-alignment, (first, second)) >= best:
             continue
-        weight = -_alignment(edge.relation)
-        if best is None or (weight, (first, second)) < best:
-            best = (weight, (first, second))
+        if _pair_key(clusters, (first, second)) not in refused:
+            best = (-alignment, (first, second))
     return best and best[1]
 
 
