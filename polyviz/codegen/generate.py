@@ -76,7 +76,7 @@ def generate(
 
 
 def _transposed_note(name: str) -> str:
-    return f"{name} lies in Fortran order, so the loops are chosen for its columns and written for its transpose"
+    return f"{name} lies in Fortran order, so the loops are planned and written for its transpose"
 
 
 def _exact_note(decisive: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 COMPILED = [pytest.param("c", marks=needs_compiler), "numba"]
-TURNED = "lies in Fortran order, so the loops are chosen for its columns and written for its transpose"
+TURNED = "lies in Fortran order, so the loops are planned and written for its transpose"
 # Its data leave no digit to compare: columns are almost multiples of each other.
 ILL_CONDITIONED = "gramschmidt"
 
