@@ -98,6 +98,8 @@ class RegionReader:
             return Axis(ast.Constant(0), ast.Constant(1), 1, is_new=True)
         if not isinstance(index, ast.Slice):
             return index
+        if ast.unparse(index) == ":" and self._has_one(base, axis):
+            return Axis(ast.Constant(0), ast.Constant(1), 1, is_single=True)
         step = self._step(index)
         extent = extent_of(base, axis)
         for bound in (index.lower, index.upper):
@@ -112,6 +114,12 @@ class RegionReader:
             return Axis(start, stop, step, extent=extent if is_open else None)
         start = self._from_end(index.lower, extent, difference(extent, ast.Constant(1)))
         return Axis(start, self._from_end(index.upper, extent, ast.Constant(-1)), step)
+
+    def _has_one(self, base: ast.Name, axis: int) -> bool:
+        """Whether the program makes the array with one element along ``axis``."""
+        array = self._program.array(base.id)
+        extent = None if array is None or array.creation is None else array.extents[axis]
+        return extent is not None and constant_integer(extent) == 1
 
     def _step(self, index: ast.Slice) -> int:
         step = 1 if index.step is None else constant_of(index.step)

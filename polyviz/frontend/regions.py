@@ -23,6 +23,13 @@ class Axis:
     """Not of the array: `x[:, None]` has one position there, which goes with all of what it is computed with."""
     extent: ast.expr | None = None
     """The end of the array, where ``stop`` is computed and may go beyond."""
+    is_single: bool = False
+    """All of a dimension that is known to have one element, which goes with all of what it is computed with."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether its one position goes with all of what it is computed with."""
+        return self.is_new or self.is_single
 
     @property
     def length(self) -> ast.expr:
@@ -116,6 +123,16 @@ def constant_of(node: ast.expr) -> int | None:
     except ValueError:
         return None
     return value if type(value) is int else None
+
+
+def not_negative(length: ast.expr) -> ast.expr:
+    """``length``, or 0 where it is less.
+
+    >>> [ast.unparse(not_negative(ast.parse(text, mode="eval").body)) for text in ("n - 1", "3")]
+    ['max(n - 1, 0)', '3']
+    """
+    known = constant_of(length)
+    return length if known is not None and known >= 0 else call_of("max", length, ast.Constant(0))
 
 
 def extent_of(base: ast.Name, axis: int) -> ast.expr:

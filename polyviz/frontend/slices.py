@@ -22,11 +22,11 @@ from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
     Region,
-    call_of,
     is_part,
     loaded,
     matching_position,
     nested,
+    not_negative,
 )
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
@@ -194,7 +194,7 @@ class SliceReader:
         if target.id in self._program.arrays or not self._makes_array(value):
             return None
         lengths = [located(length, value) for length in self._sums.shape(value)]
-        extents = [located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
+        extents = [located(not_negative(length), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
         self._masks = self._masks - {target.id} | ({target.id} if self._is_mask(value) else set())
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
@@ -362,9 +362,11 @@ class SliceReader:
             )
         pairs = list(zip(axes, target.axes[skipped:], names[skipped:], strict=True))
         for axis, other, _ in pairs:
-            if not axis.is_new:
+            if not axis.is_repeated:
                 self._regions.check_length(node, axis, other)
-        return [matching_position(axis, other, name) for axis, other, name in pairs]
+        return [
+            axis.start if axis.is_single else matching_position(axis, other, name) for axis, other, name in pairs
+        ]
 
     def _note(self, node: ast.stmt) -> None:
         """Say once what is taken for granted, for all lines so far."""

@@ -18,13 +18,14 @@ from polyviz.frontend.outer import outer_of
 from polyviz.frontend.regions import (
     Axis,
     Region,
-    call_of,
     constant_of,
     extent_of,
     is_part,
     matching_position,
     nested,
+    not_negative,
 )
+from polyviz.frontend.summed import COUNTS, EXTREMES, NORM, Summed, summed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from polyviz.frontend.program import Program
 
 _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.vdot", "numpy.inner")
-_SUMS = ("sum", "mean", "var", "std")
-_COUNTS = ("any", "all", "count_nonzero")
-_NORM = "linalg.norm"
-_EXTREMES = {"max": "maximum", "amax": "maximum", "min": "minimum", "amin": "minimum"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +55,6 @@ class Shapes:
     element: Callable[[ast.expr, Region, Sequence[str]], ast.expr]
     operands: Callable[[ast.expr], list[ast.expr]]
     generated: Callable[[ast.expr], Generated | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Summed:
-    """The sum, mean, largest or smallest (``kind``) of ``operand``, along one ``axis`` or of all elements."""
-
-    kind: str
-    operand: ast.expr
-    axis: int | None
 
 
 class SumReader:
@@ -113,12 +101,11 @@ class SumReader:
             return [one.axes[0] for one in outer]
         if (summed := self._summed(node)) is not None:
             inside = self._axes(summed.operand)
-            axis = summed.axis
-            return [] if axis is None else [*inside[:axis], *inside[axis % (len(inside) or 1) + 1 :]]
+            return summed.result(inside) if summed.fits(len(inside)) else []
         return _together([self._axes(part) for part in self._shapes.operands(node)])
 
-    def _sum(self, summed: _Summed, region: Region, places: Places) -> ast.expr | None:
-        names = self._names(region, summed.axis, places)
+    def _sum(self, summed: Summed, region: Region, places: Places) -> ast.expr | None:
+        names = self._names(region, summed, places)
         if names is None:
             return None
         along = [pair for pair in zip(region.axes, names, strict=True) if pair[1] not in places.names]
@@ -128,11 +115,11 @@ class SumReader:
         if apart(self.before[already:], set(own))[1]:
             del self.before[already:]  # A sum for every element would have to stand inside the loops of this one.
             return None
-        if summed.kind in _EXTREMES:
-            return self._extreme(_EXTREMES[summed.kind], region, axes, own, element)
-        if summed.kind in _COUNTS:
+        if summed.kind in EXTREMES:
+            return self._extreme(EXTREMES[summed.kind], region, axes, own, element)
+        if summed.kind in COUNTS:
             return self._counted(summed.kind, axes, own, element)
-        if summed.kind == _NORM:
+        if summed.kind == NORM:
             return _call("sqrt", _call("real", self._total(axes, own, _square(element))))
         if summed.kind in ("var", "std"):
             variance = self._variance(axes, own, element)
@@ -151,8 +138,7 @@ class SumReader:
         count = self._program.parameters.fresh("count")
         self.before.append(ast.Assign([ast.Name(count, ast.Store())], ast.Constant(1)))
         for axis in axes:
-            length = call_of("max", axis.length, ast.Constant(0))
-            self.before.append(ast.AugAssign(ast.Name(count, ast.Store()), ast.Mult(), length))
+            self.before.append(ast.AugAssign(ast.Name(count, ast.Store()), ast.Mult(), not_negative(axis.length)))
         return ast.BinOp(total, ast.Div(), ast.Name(count, ast.Load()))
 
     def _counted(self, kind: str, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
@@ -164,21 +150,20 @@ class SumReader:
             return total
         return ast.Compare(total, [ast.Gt() if kind == "any" else ast.Eq()], [ast.Constant(0)])
 
-    def _names(self, region: Region, axis: int | None, places: Places) -> list[str] | None:
+    def _names(self, region: Region, summed: Summed, places: Places) -> list[str] | None:
         """A name for the loop along each axis: for those that stay, the name of the matching axis of the result."""
-        if axis is None:
-            return [self._loop_name() for _ in region.axes]
         count = len(region.axes)
-        if not -count <= axis < count or count - 1 > len(places.axes):
+        kept = len(summed.result(region.axes)) if summed.fits(count) else len(places.axes) + 1
+        if kept > len(places.axes):
             return None
-        offset = len(places.axes) - (count - 1)
-        free = iter(zip(places.axes[offset:], places.names[offset:], strict=True))
+        free = iter(list(zip(places.axes, places.names, strict=True))[len(places.axes) - kept :])
         names = []
         for position, own in enumerate(region.axes):
-            if position == axis % count:
+            is_along = summed.is_along(position, count)
+            other, name = next(free) if summed.keeps or not is_along else (own, "")
+            if is_along:
                 names.append(self._loop_name())
                 continue
-            other, name = next(free)
             if own.step != other.step or ast.unparse(own.start) != ast.unparse(other.start):
                 return None
             self._shapes.same_length(region.base, own, other)
@@ -245,24 +230,9 @@ class SumReader:
         called = self._expressions.canonical(node.func) if isinstance(node, ast.Call) else None
         return called in [f"numpy.{name}" for name in names]
 
-    def _summed(self, node: ast.expr) -> _Summed | None:
+    def _summed(self, node: ast.expr) -> Summed | None:
         """What is summed up, if ``node`` is a sum."""
-        match node:
-            case ast.Call(func=function, args=[operand, *rest], keywords=keywords) if (
-                self._expressions.canonical(function) or ""
-            ).startswith("numpy."):
-                kind = (self._expressions.canonical(function) or "").partition(".")[2]
-            case ast.Call(func=ast.Attribute(value=operand, attr=kind), args=rest, keywords=keywords):
-                pass
-            case _:
-                return None
-        given = [*rest, *(one.value for one in keywords if one.arg == "axis")]
-        axis = constant_of(given[0]) if given else None
-        others = len(rest) + len(keywords) - len(given) or len(given) > 1 or (given and axis is None)
-        is_method = isinstance(node, ast.Call) and operand is getattr(node.func, "value", None)
-        known = (*_SUMS, *_EXTREMES, *_COUNTS) if not is_method else (*_SUMS, *_EXTREMES, *_COUNTS[:2])
-        is_norm = kind == _NORM and not is_method and axis is None
-        return None if others or not (kind in known or is_norm) else _Summed(kind, operand, axis)
+        return summed_by(node, self._expressions.canonical)
 
     def _widest(self, node: ast.expr) -> Region | None:
         """The region with as many dimensions as ``node``, of those that it is computed from element by element.
@@ -368,7 +338,7 @@ def _together(parts: Sequence[list[Axis]]) -> list[Axis]:
     found = []
     for place in range(-count, 0):
         here = [axes[place] for axes in parts if len(axes) >= -place]
-        found.append(min(here, key=lambda axis: axis.is_new))
+        found.append(min(here, key=lambda axis: axis.is_repeated))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,52 @@ def test_the_largest_of_a_row_up_to_an_empty_part_is_refused() -> None:
 
     with pytest.raises(pv.PolyvizError, match=r"`A\[i, :i\]` leaves the array"):
         pv.compile(before, target="python")(np.ones((3, 3)), np.zeros(3))
+
+
+SEVERAL_AXES = {
+    "np.sum(T, axis=(0, 2))": (3,),
+    "T.max(axis=(1, -1))": (2,),
+    "np.mean(T, axis=None) + np.sum(T)": (),
+    "T - np.mean(T, axis=1, keepdims=True)": (2, 3, 4),
+    "np.sum(T, axis=(0, 1), keepdims=True)": (1, 1, 4),
+    "np.sum(T, keepdims=True) / T": (2, 3, 4),
+    "np.exp(T - T.max(axis=-1, keepdims=True))": (2, 3, 4),
+    "np.sum(T * T, axis=2, keepdims=False)": (2, 3),
+}
+
+
+@pytest.mark.parametrize("value", SEVERAL_AXES)
+def test_sums_along_several_axes_and_axes_that_stay(value: str) -> None:
+    text = f"def f(T: 'float64[:, :, :]'):\n    return {value}"
+    T = np.arange(24.0).reshape(2, 3, 4) / 7 + 1
+    expected = eval(value, {"np": np, "T": T})
+    found = pv.compile(text, target="python")(T)
+    assert np.shape(found) == SEVERAL_AXES[value]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_named_sum_whose_axis_stays_goes_with_all() -> None:
+    text = """
+    def softmax(x: "float64[:, :]"):
+        largest = np.max(x, axis=1, keepdims=True)
+        e = np.exp(x - largest)
+        total = np.sum(e, axis=1, keepdims=True)
+        e /= total
+        return e
+    """
+    x = np.arange(12.0).reshape(3, 4) % 5
+    found = pv.compile(textwrap.dedent(text), target="python")(x)
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(found, e / e.sum(axis=1, keepdims=True))
+
+
+def test_an_element_cannot_become_many() -> None:
+    text = "def f(x: 'float64[:, :]'):\n    m = np.zeros((4, 1))\n    m[:, :] = x[:4, :3]\n    return m"
+    with pytest.raises(pv.ExtractionError, match="never have the same number of elements"):
+        pv.extract(text)
+
+
+@pytest.mark.parametrize("axis", ["(0, 0)", "3", "()", "k"])
+def test_axes_that_there_are_not(axis: str) -> None:
+    with pytest.raises(pv.PolyvizError, match="not supported"):
+        pv.extract(f"def f(T: 'float64[:, :, :]', k):\n    return np.sum(T, axis={axis})")
