@@ -74,8 +74,14 @@ class _Writer:
             return self._versions(body, first) or body
         if len(mentioned) == 1 and isinstance(first, ast.For | ast.If | ast.While):
             return [self._inside(node) if node is first else node for node in body]
+        if all(self._is_apart(node, ()) for node in mentioned):
+            return [self._of_its_own(node) if node in mentioned else node for node in body]
         is_start = bound_by(first) == self._name and not mentions(_value(first), self._name)
         return (self._versions(body, None) if is_start else None) or body
+
+    def _of_its_own(self, node: ast.stmt) -> ast.stmt:
+        """A loop or condition that binds the name before it looks at it, with another name."""
+        return _renamed(node, self._name, self._fresh.like(f"{self._name}_new"))
 
     def _inside(self, node: ast.For | ast.If | ast.While) -> ast.stmt:
         """A loop or condition that alone mentions the name."""
@@ -93,7 +99,10 @@ class _Writer:
         current = name if given is not None else ""
         is_made, uses = False, int(given is not None)
         written: list[ast.stmt] = []
+        latest: ast.stmt | None = None
         for place, node in enumerate(body):
+            if latest is not None and not uses and bool(self._binds_anew(node, body[place + 1 :])):
+                written.remove(latest)  # nobody has looked at it
             if not mentions(node, name):
                 written.append(node)
             elif bound_by(node) == name and isinstance(_value(node), ast.Subscript):
@@ -102,12 +111,14 @@ class _Writer:
                 target = self._fresh.like(f"{name}_new") if current else name
                 written.append(_bound(node, name, current, target))
                 current, is_made, uses = target, self._arrays.makes(_value(node)), 0
+                latest = written[-1] if is_made else None
             elif not binds(node, name):
                 written.append(_renamed(node, name, current))
                 uses += 1
             elif self._is_apart(node, body[place + 1 :]):
-                own = self._fresh.like(f"{name}_new") if uses else name
+                own = self._fresh.like(f"{name}_new") if current else name
                 written.append(_renamed(node, name, own))
+                current, is_made, uses, latest = own, False, 0, None
             elif self._arrays.may_take_over(name, body[place:], is_made=is_made):
                 target = self._fresh.like(f"{name}_new")
                 written += [_copy(node, current, target), _Rebinding(name, target).visit(copy.deepcopy(node))]
@@ -115,6 +126,12 @@ class _Writer:
             else:
                 return None
         return written
+
+    def _binds_anew(self, node: ast.stmt, later: Sequence[ast.stmt]) -> bool:
+        """Whether ``node`` gives the name another value before anything looks at the one that it has."""
+        if bound_by(node) == self._name:
+            return not mentions(_value(node), self._name)
+        return binds(node, self._name) and self._is_apart(node, later)
 
     def _is_apart(self, node: ast.stmt, later: Sequence[ast.stmt]) -> bool:
         """Whether the name is bound anew in a block of ``node`` that has all its mentions from there on."""

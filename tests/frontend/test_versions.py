@@ -132,13 +132,40 @@ def broken_off(x, n):
     return x
 
 
+def copied_again_inside(u, x, n):
+    for t in range(n):
+        old = np.empty_like(u)
+        old = u.copy()
+        u[1:-1] = old[2:] + t
+        for _ in range(2):
+            old = u.copy()
+            u[1:-1] = 0.5 * (old[2:] + old[:-2])
+    return x
+
+
+def in_loops_beside_each_other(u, n):
+    for _ in range(1, n):
+        mean = u[1:] + u[:-1]
+        u[1:] = mean * 0.5
+    for t in range(n):
+        mean = u[2:] * 0.25
+        for _ in range(2):
+            u[2:] = mean + t
+    for _ in range(n):
+        if u[0] >= 0.0:
+            mean = u[1:3] - 1.0
+            u[1:3] = mean
+    return u
+
+
 DATA = {
     "A": np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]]), "v": np.array([1.0, 2.0, 3.0]),
     "b": np.array([1.0, 0.0, 2.0]), "x": np.array([2.0, 3.0, -1.0]), "y": np.array([5.0, 1.0, 2.0]),
     "u": np.arange(6.0) ** 2,
 }  # fmt: skip
 FUNCTIONS = [power, conjugate_gradients, in_place_beside, heat, stepped, straight, aliased, under_a_condition,
-             twice_in_the_body, made_then_changed, nested_loops, of_two_dimensions, broken_off]  # fmt: skip
+             twice_in_the_body, made_then_changed, nested_loops, of_two_dimensions, broken_off, copied_again_inside,
+             in_loops_beside_each_other]  # fmt: skip
 
 
 def _given(function, n: int) -> dict[str, object]:
@@ -298,3 +325,25 @@ def doubled(x: "float64[:]", k):
         assert (given == 1).all()
     with pytest.raises(ExtractionError, match="array"):
         pv.compile(text.replace("x * 2.0", "x[0]"), target="python")
+
+
+def test_a_value_that_nobody_looks_at_is_not_made() -> None:
+    part = extract(function_of("""
+        def f(x, n):
+            for t in range(n):
+                y = x.copy()
+                y = x + 1.0
+                x[0] = y[1]
+    """))
+    assert len(part.statements) == 2
+
+
+def test_a_value_that_is_looked_at_stays() -> None:
+    part = extract(function_of("""
+        def f(x, n):
+            for t in range(n):
+                y = x.copy()
+                y = x + y
+                x[0] = y[1]
+    """))
+    assert len(part.statements) == 3
