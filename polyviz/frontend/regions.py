@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -171,15 +172,45 @@ def difference(left: ast.expr, right: ast.expr) -> ast.expr:
 
     >>> ast.unparse(difference(ast.parse("n - 1", mode="eval").body, ast.Constant(2)))
     'n - 3'
+    >>> ast.unparse(difference(*(ast.parse(text, mode="eval").body for text in ("2 * i + k", "2 * i"))))
+    'k'
     """
     first, second = constant_of(left), constant_of(right)
     if first is not None and second is not None:
         return ast.Constant(first - second)
+    left, right = _without_common_terms(left, right)
+    second = constant_of(right)
     if second is not None and isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add | ast.Sub):
         inner = constant_of(left.right)
         if inner is not None:
             return _sum(left.left, ast.Constant((inner if isinstance(left.op, ast.Add) else -inner) - second))
     return left if second == 0 else ast.BinOp(left, ast.Sub(), right)
+
+
+def _without_common_terms(left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """``left`` and ``right`` without the terms that both have."""
+    first, second = _terms(left), _terms(right)
+    common = Counter(map(ast.unparse, first)) & Counter(map(ast.unparse, second))
+    if not common:
+        return left, right
+    return _added_up(first, Counter(common)), _added_up(second, Counter(common))
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """What ``node`` adds up; itself where it is no sum."""
+    is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+    return [*_terms(node.left), *_terms(node.right)] if is_sum and isinstance(node, ast.BinOp) else [node]
+
+
+def _added_up(terms: list[ast.expr], without: Counter[str]) -> ast.expr:
+    """The sum of the ``terms``, as many of each one left out as ``without`` counts."""
+    total: ast.expr = ast.Constant(0)
+    for term in terms:
+        if without[ast.unparse(term)] > 0:
+            without[ast.unparse(term)] -= 1
+        else:
+            total = _sum(total, term)
+    return total
 
 
 def _sum(left: ast.expr, right: ast.expr) -> ast.expr:

@@ -124,3 +124,15 @@ def changed_in_place(A, n):
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_what_is_made_in_a_loop_may_change_in_place(target: str) -> None:
     same_compiled(changed_in_place, {"A": np.arange(9.0).reshape(3, 3), "n": 3}, target, "strict")
+
+
+def test_windows_are_as_large_wherever_they_begin() -> None:
+    text = """
+def f(A, W, out):
+    K = W.shape[0]
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            window = A[i : i + K, j : j + K].copy()
+            out[i, j] = np.sum(window * W[:, :])
+"""
+    agree(text, A=np.arange(42.0).reshape(6, 7), W=np.arange(9.0).reshape(3, 3), out=np.zeros((4, 5)))
