@@ -28,6 +28,7 @@ from polyviz.frontend.regions import (
     nested,
     not_negative,
 )
+from polyviz.frontend.several_targets import one_by_one
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
@@ -78,10 +79,13 @@ class SliceReader:
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
             case ast.If(test=test) if not any(isinstance(part, ast.BoolOp | ast.IfExp) for part in ast.walk(test)):
                 return self.behind_sums(node, test)
-            case ast.Assign(targets=[_, _, *_] as targets) if any(map(self._has_axes, targets)):
+            case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(self._has_axes, targets)):
+                if (each := one_by_one(targets, value)) is not None:
+                    return [located(one, node) for one in each]
                 raise self._program.source.error(
                     node,
                     "Elements of several arrays are assigned at once.",
+                    reason="A later one would see what an earlier one has changed.",
                     hint="Write one assignment per line.",
                 )
             case _:

@@ -1,0 +1,43 @@
+"""Assignments with several targets, ``A[i:n, i] = A[i, i:n] = value``: one after the other, from left to right."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.regions import loaded
+from polyviz.frontend.usage import subscript_chain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def one_by_one(targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt] | None:
+    """One assignment per target; None where a later one would see what an earlier one has changed.
+
+    Parts of one array get the elements of the first of them, which have the type of the array by then; several arrays
+    get the value each.
+
+    >>> for text in ("A[i, :n] = A[:n, i] = x[:n] @ B", "x[:] = y[:] = 0.0"):
+    ...     [node] = ast.parse(text).body
+    ...     print(ast.unparse(ast.fix_missing_locations(ast.Module(one_by_one(node.targets, node.value), []))))
+    A[i, :n] = x[:n] @ B
+    A[:n, i] = A[i, :n]
+    x[:] = 0.0
+    y[:] = 0.0
+    """
+    parts = [target for target in targets if isinstance(target, ast.Subscript)]
+    bases = [_base(part) for part in parts]
+    looked_at = [value, *(index for part in parts for index in subscript_chain(part)[1])]
+    names = {part.id for node in looked_at for part in ast.walk(node) if isinstance(part, ast.Name)}
+    if len(parts) < len(targets) or names & set(bases) or "" in bases:
+        return None
+    values = [value, *(loaded(parts[0]) if base == bases[0] else value for base in bases[1:])]
+    return [ast.Assign([part], copy.deepcopy(one)) for part, one in zip(parts, values, strict=True)]
+
+
+def _base(target: ast.Subscript) -> str:
+    """The array that ``target`` is a part of; nothing where that is not clear."""
+    base = subscript_chain(target)[0]
+    return base.id if isinstance(base, ast.Name) else ""

@@ -1,0 +1,32 @@
+"""Assignments with several targets: the same as in NumPy, which computes the value once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from tests.frontend.agreement import agree
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x[:] = y[:] = 0.0",
+        "A[:, 0] = A[0, :] = x[:] * 0.5",
+        "for i in range(4): A[i:4, i] = A[i, i:4] = B[:, i] @ B[:, i:4]",
+        "A[1] = y[:] = A[2] = np.sqrt(x)",
+        "A[0, :] = n[:] = x[:] + 0.5",
+    ],
+)
+def test_one_target_after_the_other(line: str) -> None:
+    text = f"x[0] = 1.0\ny[0] = 1.0\nA[0, 0] = 1.0\nB[0, 0] = 1.0\nn[0] = 1\n{line}"
+    arrays = {"A": np.arange(16.0).reshape(4, 4), "B": np.arange(16.0).reshape(4, 4) % 5}
+    agree(text, **arrays, x=np.arange(4.0), y=np.ones(4), n=np.zeros(4, np.int64))
+
+
+@pytest.mark.parametrize("line", ["x[:] = y[:] = x[::-1] + 1.0", "A[:, 0] = A[0] = A[1]", "n[:] = y[n[0] :] = 2"])
+def test_what_a_later_one_would_see_is_refused(line: str) -> None:
+    text = f"def f(x, y, A, n):\n    A[0, 0] = x[0] = y[0] = n[0] = 1\n    {line}"
+    with pytest.raises(pv.UnsupportedSyntaxError, match="assigned at once"):
+        pv.extract(text)
