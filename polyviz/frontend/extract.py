@@ -12,6 +12,7 @@ from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.computed_parts import with_named_parts
+from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arrays
 from polyviz.frontend.context import check_sizes
 from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
@@ -100,6 +101,7 @@ def _extracted(source: Source, sizes: dict[str, int], cut: frozenset[int] = froz
             reason="Nothing is assigned to an element of an array or to a variable.",
             hint="Write loops that do: `for i in range(n): A[i] = ...`.",
         )
+    check_unchanged(program.source, program.globals, builder.statements)
     builder.count_from_ends()
     builder.tell_apart()
     parameters = program.parameters.parameters
@@ -151,6 +153,8 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
         yield f"`{name}` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
     for name in sorted(unknown):
         yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
+    for name in sorted(source.constants):
+        yield f"`{name}` is an array around the function, taken with its values of now."
     for name, value in program.parameters.frozen.items():
         yield f"`{name}` is taken as {value}, its value now: it stands where only a constant keeps the loops affine."
 
@@ -158,7 +162,8 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     source = without_nested_functions(source)
-    source = taken_apart(with_helper_statements(source, GlobalNames(source)))
+    source = with_helper_statements(source, GlobalNames(source))
+    source = taken_apart(with_constant_arrays(source, GlobalNames(source)))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
     source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)

@@ -45,7 +45,10 @@ class HelperScope:
         return name in self.values or name in self._arrays or name in self.assigned
 
     def array(self, name: str) -> ArrayDraft | None:
-        """The array that the caller passed as ``name``."""
+        """The array that the caller passed as ``name``, or a constant one around both."""
+        source, value = self._program.source, self.globals.value(name)
+        if name in source.constants and not self.is_local(name) and value is self._program.globals.value(name):
+            return self._program.array(name)
         return self._arrays.get(name)
 
     def read(self, node: ast.Name) -> Expression:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.errors import ExtractionError, UnknownNameError
+from polyviz.frontend.constant_arrays import refused_array
 from polyviz.frontend.context import assumed
 from polyviz.frontend.environment import Environment, Known
 from polyviz.frontend.nodes import Requirement
@@ -257,9 +258,4 @@ class Program:
                 f"`{name}` is an array without dimensions, not a number.",
                 hint=f"Write `{name}[()]` for its element.",
             )
-        return self.source.error(
-            node,
-            f"`{name}` is an array of the surroundings, not an argument of the function.",
-            reason="A kernel works on the arrays of its call, so that none changes behind its back.",
-            hint=f"Make it an argument, `def {self.source.name}(..., {name}):`, and pass it in the call.",
-        )
+        return refused_array(self.source, node, name, self.globals.value(name))

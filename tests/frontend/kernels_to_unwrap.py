@@ -14,7 +14,7 @@ SIZE = 16
 EPSILON = xyz.float64(1e-3)
 TWO_PI = xyz.pi * 2
 ENABLED = True
-TABLE = xyz.arange(4.0)
+TABLE = xyz.arange(4000.0)
 
 
 @njit(cache=False)

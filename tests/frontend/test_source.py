@@ -64,7 +64,8 @@ def test_constant_condition_leaves_one_arm() -> None:
         (kernels_to_unwrap.anonymous, "`<lambda>` is not a `def` function."),
         (
             kernels_to_unwrap.uses_global_array,
-            "`TABLE` is an array of the surroundings, not an argument of the function.",
+            "`TABLE` is an array of the surroundings, not an argument of the function, and it has 4000 numbers, and "
+            "512 at most are put into the code.",
         ),
         (np.sqrt, "Loops cannot be extracted from an object of type `ufunc`."),
         (len, "Loops cannot be extracted from an object of type `builtin_function_or_method`."),
