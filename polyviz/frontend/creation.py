@@ -45,7 +45,7 @@ class CreationReader:
 
     def read(self, statement: ast.stmt, target: ast.expr, call: ast.Call) -> None:
         """Enter the array; raises when it is made in a loop or twice, or its extents are not known at the start."""
-        name = self._checked_name(statement, target)
+        name = self._checked_name(statement, target, of_block=_bound(target) in self._program.source.after_returns)
         canonical = self._expressions.canonical(call.func) or ""
         if (numbers := self._written_down(call)) is not None:
             self._enter_numbers(name, statement, target, call, numbers)
@@ -94,7 +94,8 @@ class CreationReader:
     def of_values(self, statement: ast.stmt, target: ast.Name, lengths: Sequence[ast.expr]) -> ArrayDraft:
         """Enter an array of these ``lengths`` that is made of what is stored first; raises as for any other."""
         source = self._program.source
-        name = self._checked_name(statement, target, of_block=target.id in source.block_names)
+        of_block = target.id in source.block_names | source.after_returns
+        name = self._checked_name(statement, target, of_block=of_block)
         creation = Creation("empty", None, None, None, source.span(statement), of_values=True)
         extents = [self._extent(length) for length in lengths]
         draft = ArrayDraft(name, len(extents), "local", list(extents), creation, source.span(target))
@@ -215,6 +216,10 @@ class CreationReader:
             "The value that fills the array is computed by the program.",
             hint="Use `np.empty` and fill the array in a loop.",
         )
+
+
+def _bound(target: ast.expr) -> str:
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _extents_of(table: Table) -> list[int]:

@@ -191,14 +191,14 @@ class _Writer:
         value = _FILLS[kind]
         if canonical in CREATORS:
             call = copy.copy(call)
-            call.args = [_clipped(call.args[0]), *call.args[1:]]
+            call.args = [clipped(call.args[0]), *call.args[1:]]
         return _New(name, call, None if value is None else ast.Constant(value))
 
 
-def _clipped(shape: ast.expr) -> ast.expr:
+def clipped(shape: ast.expr) -> ast.expr:
     """``shape`` with 0 for what is negative: a loop that never runs may ask for that, and would not be heard."""
     if isinstance(shape, ast.Tuple):
-        return ast.copy_location(ast.Tuple([_clipped(one) for one in shape.elts], shape.ctx), shape)
+        return ast.copy_location(ast.Tuple([clipped(one) for one in shape.elts], shape.ctx), shape)
     if isinstance(shape, ast.Constant | ast.Attribute):
         return shape
     return ast.copy_location(call_of("max", shape, ast.Constant(0)), shape)

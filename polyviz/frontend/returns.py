@@ -7,7 +7,11 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.array_names import bound_by
+from polyviz.frontend.functions import CREATORS
 from polyviz.frontend.loop_returns import out_of_loops
+from polyviz.frontend.new_arrays import bindings, clipped
+from polyviz.frontend.visited import located
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
@@ -34,14 +38,18 @@ def one_return(source: Source, names: GlobalNames) -> Source:
     returns = list(_returns(source.body))
     if source.is_cell or not returns or (len(returns) == 1 and returns[0] is source.body[-1]):
         return source
-    body = _straight(out_of_loops(source, names))
+    written = _with_arrays_behind(replace(source, body=tuple(out_of_loops(source, names))), names)
+    body = _straight(written.body)
     kept = list(_returns(body))
     if any(id(part) not in {id(last) for last in _last(body)} for part in kept):
         return source
+    source = replace(source, after_returns=written.after_returns)
     values = [None if _is_none(part.value) else part.value for part in kept]
     if all(value is None for value in values):
         return replace(source, body=tuple(_replaced(body, [])))
     given = [value for value in values if value is not None]
+    if _are_the_same(given, written) and len(given) == len(values) and _always(body):
+        return replace(source, body=(*_replaced(body, []), copy.deepcopy(returns[-1])))
     if len(given) < len(values) or not _always(body) or _arrays(source) & _whole(given):
         return source
     widths = {len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in given}
@@ -53,6 +61,38 @@ def one_return(source: Source, names: GlobalNames) -> Source:
     is_tuple = isinstance(given[0], ast.Tuple)
     end.value = ast.copy_location(ast.Tuple(list(named), ast.Load()), end) if is_tuple else named[0]
     return replace(source, body=(*_replaced(body, results), end))
+
+
+def _with_arrays_behind(source: Source, names: GlobalNames) -> Source:
+    """``source`` with notes of the names that it assigns behind an early ``return``, once and outside of loops.
+
+    What may be left before is no reason to fail: arrays that are made there ask for no fewer than 0 elements.
+    """
+    early = next((place for place, node in enumerate(source.body) if _is_early(node)), len(source.body))
+    counts = bindings(source.body)
+    behind = frozenset(bound_by(node) for node in source.body[early + 1 :] if counts[bound_by(node)] == 1)
+    body = [_clipped(node, names) if bound_by(node) in behind else node for node in source.body]
+    return replace(source, body=tuple(body), after_returns=behind)
+
+
+def _is_early(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and any(_always(arm) for arm in (node.body, node.orelse))
+
+
+def _clipped(node: ast.stmt, names: GlobalNames) -> ast.stmt:
+    match node:
+        case ast.Assign(targets=targets, value=ast.Call(func=function, args=[shape, *rest], keywords=keywords)):
+            if names.canonical(function) in CREATORS:
+                value = located(ast.Call(function, [clipped(shape), *rest], keywords), node.value)
+                return ast.copy_location(ast.Assign(targets, value), node)
+    return node
+
+
+def _are_the_same(values: Sequence[ast.expr], source: Source) -> bool:
+    """Whether ``values`` are all the same names, of what is there before the first of them is returned."""
+    parts = values[0].elts if values and isinstance(values[0], ast.Tuple) else values[:1]
+    known = all(isinstance(part, ast.Name) and part.id not in source.after_returns for part in parts)
+    return known and bool(_arrays(source) & _whole(values)) and len({ast.unparse(value) for value in values}) == 1
 
 
 def _straight(body: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -27,9 +27,9 @@ class Source:
     itself imports (local name to dotted name); ``helpers`` the other functions of the text. ``indent`` is the number
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
     ``own_loops`` are variables of loops and sums that the text does not name, ``block_names`` are assigned once, in a
-    loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block. ``constants``
-    are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside of loops and
-    behind an early ``return``.
+    loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block.
+    ``constants`` are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside
+    of loops and behind an early ``return``.
     """
 
     text: str

@@ -96,7 +96,8 @@ class StatementReader:
             )
         return self._program.source.error(
             node,
-            "`return` is supported at the end of a function, or of branches outside loops, all with as many numbers.",
+            "`return` is supported at the end of a function, or of branches outside loops, all with as many "
+            "numbers or with the same arrays.",
             reason="Leaving earlier skips iterations, which no schedule can keep.",
             hint="Leave it out: loops without iterations do nothing; or put what follows under an `if`."
             if isinstance(node, ast.Return) and node.value is None
