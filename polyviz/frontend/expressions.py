@@ -273,8 +273,34 @@ class ExpressionReader:
             refusal = operator_refusal(operator)
             if refusal is not None:
                 raise self._refuse(node, refusal)
+        if (of_shapes := self._of_shapes(node)) is not None:
+            return of_shapes
         operands = tuple(self.read(operand) for operand in (node.left, *node.comparators))
         return Compare(tuple(_COMPARE[type(operator)] for operator in node.ops), operands)
+
+    def _of_shapes(self, node: ast.Compare) -> Expression | None:
+        """Whether shapes are equal, or one and as many numbers, as a comparison for each dimension; None for others."""
+        operands = [node.left, *node.comparators]
+        if len(operands) != 2 or not any(isinstance(one, ast.Attribute) and one.attr == "shape" for one in operands):
+            return None
+        left, right = (self._extents(one) for one in operands)
+        operator = _COMPARE[type(node.ops[0])]
+        if left is None or right is None or operator not in ("==", "!="):
+            return None
+        if len(left) != len(right):
+            message = f"What has {len(left)} dimensions is compared with what has {len(right)}."
+            raise self._error(node, message, hint="Give one number for each dimension.")
+        parts = tuple(Compare((operator,), pair) for pair in zip(left, right, strict=True))
+        return Logical("and" if operator == "==" else "or", parts) if len(parts) > 1 else parts[0]
+
+    def _extents(self, node: ast.expr) -> list[Expression] | None:
+        """The numbers of a shape, or of a tuple that is compared with one."""
+        if isinstance(node, ast.Tuple):
+            return [self.read(one) for one in node.elts]
+        if not isinstance(node, ast.Attribute) or node.attr != "shape":
+            return None
+        array = self.shape_of(node.value)
+        return [self._program.extent(array, axis) for axis in range(array.rank)]
 
     def _logical(self, node: ast.BoolOp) -> Expression:
         operator = "and" if isinstance(node.op, ast.And) else "or"

@@ -29,6 +29,7 @@ from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.returns import one_return
+from polyviz.frontend.shape_names import without_shape_names
 from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.swaps import without_swaps
@@ -162,7 +163,7 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     source = without_nested_functions(source)
-    source = with_helper_statements(source, GlobalNames(source))
+    source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
     source = taken_apart(with_constant_arrays(source, GlobalNames(source)))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)

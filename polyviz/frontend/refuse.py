@@ -52,6 +52,13 @@ MASK = Refusal(
     "Say so where they are: `a[m[:] != 0] = 0.0`. For one element use `if`.",
 )
 
+ASSERTED_DATA = Refusal(
+    "This `assert`, which asks for more than sizes,",
+    "Sizes are compared before anything runs; other numbers and elements are looked at only in the loops, which nothing "
+    "may leave.",
+    "Ask for it in a function that calls this one: `def checked(A, x): assert x < 1; return f(A, x)`.",
+)
+
 STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.Continue: Refusal(
         "This `continue`",

@@ -17,7 +17,7 @@ from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.loops import after_loop, read_header
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat
-from polyviz.frontend.refuse import EXPRESSIONS, STATEMENTS, statement_refusal
+from polyviz.frontend.refuse import ASSERTED_DATA, EXPRESSIONS, STATEMENTS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
 from polyviz.frontend.swaps import Exchanged
@@ -225,7 +225,8 @@ class StatementReader:
         """Take for granted what is asserted of sizes."""
         holds = self._of_sizes(node.test)
         if holds is None:
-            raise self._program.source.refuse(node, STATEMENTS[ast.Assert])
+            refusal = STATEMENTS[ast.Assert] if self._program.depth else ASSERTED_DATA
+            raise self._program.source.refuse(node, refusal)
         return self._taken_for_granted(node, holds)
 
     def _of_sizes(self, test: ast.expr) -> isl.Set | None:

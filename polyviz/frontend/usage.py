@@ -185,6 +185,8 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
+        if len(operands) == 2 and self._compared_shape(*operands):
+            return
         names = {name for operand in operands for name in _names(operand)}
         if names & self._of_data or not all(is_integer_form(operand) for operand in operands):
             # A threshold for data, or a comparison with a float, says nothing about integers.
@@ -195,6 +197,17 @@ class _Visitor(ast.NodeVisitor):
         } & self.usage.loop_variables
         in_condition = self._position == "condition"
         self._visit_at("affine" if in_condition and iterators else self._position, *operands)
+
+    def _compared_shape(self, left: ast.expr, right: ast.expr) -> bool:
+        """``A.shape == (n, m)`` says how many dimensions there are, and that numbers are sizes."""
+        shapes = [one for one in (left, right) if isinstance(one, ast.Attribute) and one.attr == "shape"]
+        for shape, sizes in zip(shapes, (one for one in (left, right) if isinstance(one, ast.Tuple)), strict=False):
+            if isinstance(shape.value, ast.Name):
+                self.usage.names.add(shape.value.id)
+                self.usage.ranks.setdefault(shape.value.id, len(sizes.elts))
+            self._visit_at("affine", *sizes.elts)
+            return True
+        return False
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         base, indices = subscript_chain(node)

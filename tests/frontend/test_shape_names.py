@@ -1,0 +1,67 @@
+"""Names for shapes, and shapes that are compared as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.errors import ArgumentError
+from polyviz.frontend import extract
+from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
+
+A = np.arange(12.0).reshape(3, 4)
+
+
+def by_name(A: Any) -> Any:
+    s = A.shape
+    n, m = s
+    B = np.zeros(s)
+    for i in range(s[0]):
+        for j in range(m):
+            B[i, j] = A[i, j] + len(s) + s[-1] + n
+    assert B.shape == (n, m)
+    return B
+
+
+def compared(A: Any, B: Any, n: int) -> None:
+    assert A.shape == (n, B.shape[1])
+    if A.shape != B.shape:
+        raise ValueError("shapes differ")
+    for i in range(n):
+        for j in range(B.shape[1]):
+            A[i, j] += B[i, j]
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_as_in_python(target: str) -> None:
+    same_compiled(by_name, {"A": A}, target, "strict")
+    same_compiled(compared, {"A": A, "B": A + 1, "n": 3}, target, "strict")
+
+
+def test_other_sizes_are_refused_before_anything_is_changed() -> None:
+    kernel = pv.compile(compared, target="c")
+    for other, n in ((np.ones((4, 4)), 3), (np.ones((3, 4)), 4)):
+        mine = A.copy()
+        with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+            kernel(mine, other, n)
+        assert np.array_equal(mine, A)
+
+
+def test_comparison_says_how_many_dimensions_there_are() -> None:
+    scop = extract("def f(A, n):\n    assert (n, 3) == A.shape\n    A[:] = 0")
+    assert [array.rank for array in scop.arrays] == [2]
+
+
+@pytest.mark.parametrize("columns", [4, 3])
+def test_shapes_choose(columns: int) -> None:
+    text = """def f(A, B):
+    if A.shape == B.shape:
+        for i in range(A.shape[0]):
+            A[i, 0] += B[i, 0]
+    else:
+        A[0, 0] = -1"""
+    agree(text, A=A, B=np.ones((3, columns)))
