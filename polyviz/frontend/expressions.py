@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
+from polyviz.frontend.limits import limit
+from polyviz.frontend.listed import extreme, listed
 from polyviz.frontend.literals import SUM, literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
 from polyviz.frontend.refused_calls import refused_call
@@ -158,7 +160,8 @@ class ExpressionReader:
         )
 
     def _attribute(self, node: ast.Attribute) -> Expression:
-        constant = None if self.canonical(node) is None else self._scope.globals.constant(node)
+        constant: Expression | None = None if self.canonical(node) is None else self._scope.globals.constant(node)
+        constant = limit(node, self.canonical) if constant is None else constant
         if constant is not None:
             return constant
         array = self._scope.array(node.value.id) if isinstance(node.value, ast.Name) else None
@@ -323,6 +326,8 @@ class ExpressionReader:
         if name == "numpy.clip" and len(node.args) == 3 and not node.keywords:
             value, low, high = map(self.read, node.args)
             return Call("numpy.minimum", (Call("numpy.maximum", (value, low)), high))
+        if name is not None and (values := listed(node, name, self.canonical)):
+            return extreme(name, [self.read(value) for value in values])
         if name in PURE:
             return Call(name, self._arguments(node, name))
         helper = self._scope.globals.helper(node.func)

@@ -54,8 +54,8 @@ MASK = Refusal(
 
 ASSERTED_DATA = Refusal(
     "This `assert`, which asks for more than sizes,",
-    "Sizes are compared before anything runs; other numbers and elements are looked at only in the loops, which nothing "
-    "may leave.",
+    "Sizes are compared before anything runs; other numbers and elements are looked at only in the loops, which "
+    "nothing may leave.",
     "Ask for it in a function that calls this one: `def checked(A, x): assert x < 1; return f(A, x)`.",
 )
 

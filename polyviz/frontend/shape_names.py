@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def without_shape_names(source: Source) -> Source:
-    """``source`` of a function with shapes in the place of names for them; in a cell such a name is left in the notebook.
+    """``source`` of a function with shapes in the place of names for them; a cell leaves such names behind.
 
     >>> from polyviz.frontend.source import read_source
     >>> source = read_source("def f(A):\\n s = A.shape\\n n, m = s\\n A[s[0] - 1, m - 1] = len(s)", None, None)
