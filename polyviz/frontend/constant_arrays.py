@@ -109,10 +109,15 @@ def _stored(body: Iterable[ast.stmt]) -> set[str]:
 
 
 def _made(name: str, value: np.ndarray[Any, Any], node: ast.expr) -> ast.stmt:
+    return located(ast.Assign([ast.Name(name, ast.Store())], array_of(value, node)), node)
+
+
+def array_of(value: np.ndarray[Any, Any], node: ast.expr) -> ast.Call:
+    """The call that makes ``value``, at the place of ``node``."""
     numbers = ast.parse(repr(value.tolist()), mode="eval").body
     for part in ast.walk(numbers):
         if isinstance(part, ast.expr):
             ast.copy_location(part, node)
     kind = ast.keyword("dtype", ast.Constant(value.dtype.name))
     call = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "array", ast.Load()), [numbers], [kind])
-    return located(ast.Assign([ast.Name(name, ast.Store())], call), node)
+    return located(call, node)

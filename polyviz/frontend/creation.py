@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+import islpy as isl
 import numpy as np
 
 from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import is_integral
+from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
+from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.written_out import literal_table
 from polyviz.model.expression import Constant, Element, Expression, walk
 from polyviz.model.scop import Creation
@@ -51,7 +54,10 @@ class CreationReader:
             self._enter_numbers(name, statement, target, call, numbers)
             return
         values = self._values(call, canonical)
-        if canonical in CREATORS_LIKE:
+        if canonical in CREATORS_LIKE and isinstance(values["shape"], ast.Subscript):
+            extents, like = self._row(values["shape"])
+            function = CREATORS_LIKE[canonical]
+        elif canonical in CREATORS_LIKE:
             pattern = self._expressions.shape_of(values["shape"])
             extents = [self._program.extent(pattern, axis) for axis in range(pattern.rank)]
             function, like = CREATORS_LIKE[canonical], pattern.name
@@ -146,15 +152,56 @@ class CreationReader:
         return values
 
     def _extents(self, shape: ast.expr) -> list[Expression]:
-        if isinstance(shape, ast.Attribute) and shape.attr == "shape":
+        if isinstance(shape, ast.Attribute) and is_shape(shape):
             pattern = self._expressions.shape_of(shape.value)
             return [self._program.extent(pattern, axis) for axis in range(pattern.rank)]
+        if isinstance(shape, ast.Subscript) and isinstance(shape.slice, ast.Slice):
+            return self._part_of_shape(shape, shape.slice)
         parts = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
         if not parts:
             raise self._program.source.error(
                 shape, "An array needs at least one dimension.", hint="Use a scalar."
             )
         return [self._extent(part) for part in parts]
+
+    def _part_of_shape(self, node: ast.Subscript, part: ast.Slice) -> list[Expression]:
+        """The extents of ``A.shape[1:]`` and its like."""
+        bounds = [None if one is None else constant_of(one) for one in (part.lower, part.upper)]
+        known = [one is None or constant_of(one) is not None for one in (part.lower, part.upper)]
+        if not all(known) or part.step is not None or not is_shape(node.value):
+            raise self._program.source.error(
+                node,
+                f"`{ast.unparse(node)}` is no part of a shape that is known when the program starts.",
+                hint="Write `A.shape[1:]` with numbers as bounds, or each extent: `(A.shape[1], A.shape[2])`.",
+            )
+        whole = self._extents(node.value)[slice(*bounds)]
+        if not whole:
+            raise self._program.source.error(node, "An array needs at least one dimension.", hint="Use a scalar.")
+        return whole
+
+    def _row(self, node: ast.Subscript) -> tuple[list[Expression], str]:
+        """The extents of a row or plane ``A[0]``, and the name of the array."""
+        base, indices = subscript_chain(node)
+        array = self._expressions.shape_of(base)
+        indices = tuple(filled_up(indices, array.rank))
+        places = [constant_of(one) for one in indices if not is_full(one)]
+        if not indices or len(places) == len(indices) or any(place is None for place in places):
+            raise self._program.source.error(
+                node,
+                f"`{ast.unparse(node)}` is no row or plane of `{array.name}` that an array can be made like.",
+                reason="Its subscripts have to be numbers, and leave a dimension.",
+                hint="Write the extents, as in `np.zeros(A.shape[1])`.",
+            )
+        for axis, index in enumerate(indices):
+            if (place := constant_of(index)) is not None:
+                self._assume_longer(self._program.extent(array, axis), place if place >= 0 else -1 - place)
+        return [self._program.extent(array, axis) for axis, one in enumerate(indices) if is_full(one)], array.name
+
+    def _assume_longer(self, extent: Expression, place: int) -> None:
+        """Take for granted that there is an element at ``place``."""
+        length = AffineReader((), self._program.parameters).value(extent)
+        other = length.sub(length).add_constant_val(isl.Val(place))
+        self._program.assumptions.append(length.gt_set(other).params())
 
     def _extent(self, part: ast.expr) -> Expression:
         value = self._expressions.read(part)
@@ -214,8 +261,19 @@ class CreationReader:
         raise self._program.source.error(
             node,
             "The value that fills the array is computed by the program.",
-            hint="Use `np.empty` and fill the array in a loop.",
+            reason="The element type of the array would be that of the value.",
+            hint="Say which type it has, `np.full(n, x, dtype=np.float64)`, or use `np.empty` and fill it in a loop.",
         )
+
+
+def is_shape(node: ast.expr) -> bool:
+    """Whether ``node`` is the shape of an array."""
+    return isinstance(node, ast.Attribute) and node.attr == "shape"
+
+
+def is_full(node: ast.expr) -> bool:
+    """Whether ``node`` is a slice of everything."""
+    return isinstance(node, ast.Slice) and node.lower is None and node.upper is None and node.step is None
 
 
 def _bound(target: ast.expr) -> str:

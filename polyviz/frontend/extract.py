@@ -25,6 +25,7 @@ from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
+from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
@@ -164,7 +165,8 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     """Read the statements, again as long as more names turn out to need memory."""
     source = without_nested_functions(source)
     source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
-    source = taken_apart(with_constant_arrays(source, GlobalNames(source)))
+    source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
+    source = taken_apart(source)
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
     source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)

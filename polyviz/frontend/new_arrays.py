@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
-_FILLS = {"empty": None, "zeros": 0, "ones": 1}
+_FILLS = {"empty": None, "zeros": ast.Constant(0), "ones": ast.Constant(1)}
 _BLOCKS = ("body", "orelse")
 
 
@@ -186,20 +186,23 @@ class _Writer:
             case _:
                 return None
         kind = CREATORS.get(canonical) or CREATORS_LIKE.get(canonical)
-        if kind not in _FILLS or not call.args:
+        given = call.args[1:2] or [one.value for one in call.keywords if one.arg == "fill_value"]
+        fills = _FILLS | ({"full": given[0]} if given else {})
+        if kind not in fills or not call.args:
             return None
-        value = _FILLS[kind]
+        value = copy.deepcopy(fills[kind])
         if canonical in CREATORS:
             call = copy.copy(call)
             call.args = [clipped(call.args[0]), *call.args[1:]]
-        return _New(name, call, None if value is None else ast.Constant(value))
+        return _New(name, call, value)
 
 
 def clipped(shape: ast.expr) -> ast.expr:
     """``shape`` with 0 for what is negative: a loop that never runs may ask for that, and would not be heard."""
     if isinstance(shape, ast.Tuple):
         return ast.copy_location(ast.Tuple([clipped(one) for one in shape.elts], shape.ctx), shape)
-    if isinstance(shape, ast.Constant | ast.Attribute):
+    is_of_shape = isinstance(shape, ast.Subscript) and isinstance(shape.value, ast.Attribute)
+    if isinstance(shape, ast.Constant | ast.Attribute) or is_of_shape:
         return shape
     return ast.copy_location(call_of("max", shape, ast.Constant(0)), shape)
 

@@ -224,7 +224,8 @@ class _Visitor(ast.NodeVisitor):
         self._visit_at("affine", *indices)
 
     def _shape_axis(self, name: str, indices: tuple[ast.expr, ...]) -> None:
-        axis = indices[0].value if isinstance(indices[0], ast.Constant) else 0
+        index = indices[0].lower if isinstance(indices[0], ast.Slice) else indices[0]
+        axis = index.value if isinstance(index, ast.Constant) else 0
         least = axis + 1 if isinstance(axis, int) and axis >= 0 else 1
         self._at_least(name, least)
 
@@ -251,10 +252,11 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(first, ast.Name) and (name == "len" or name in CREATORS_LIKE):
             self._at_least(first.id, 1)
             arguments = arguments[1:]
-        if isinstance(first, ast.Subscript) and name == "len":
+        if isinstance(first, ast.Subscript) and (name == "len" or name in CREATORS_LIKE):
             base, indices = subscript_chain(first)
             if isinstance(base, ast.Name):
-                self._at_least(base.id, len(indices) + 1)
+                is_walked = any(isinstance(index, ast.Slice) for index in indices)
+                self._at_least(base.id, len(indices) + (not is_walked))
                 self._visit_at("affine", *indices)
                 arguments = arguments[1:]
         if name in CREATORS and first is not None:

@@ -1,0 +1,220 @@
+"""Arrays that are made in other words: one assignment for several, a type given afterwards, arithmetic of numbers.
+
+``l, m = np.zeros(n), np.zeros(n)`` becomes two lines, ``np.zeros(n).astype(t)`` is ``np.zeros(n, dtype=t)``,
+``np.array([1, 2]) / 4`` is ``np.array([0.25, 0.5])``, and what ``np.full`` is given may have a name.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyviz.frontend.array_names import bound_by, mentions
+from polyviz.frontend.constant_arrays import array_of, why_not
+from polyviz.frontend.functions import MAKERS
+from polyviz.frontend.helper_calls import stored_names
+from polyviz.frontend.limits import limit
+from polyviz.frontend.literals import literal_number
+from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.visited import located, visited
+from polyviz.frontend.written_out import literal_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+_TYPED = ("numpy.zeros", "numpy.ones", "numpy.empty")
+_ARRAYS = ("numpy.array", "numpy.asarray")
+_OPERATIONS: dict[type[ast.operator], np.ufunc] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide, ast.Pow: np.power,
+}  # fmt: skip
+
+
+def with_plain_creations(source: Source, names: GlobalNames) -> Source:
+    """``source`` with lines that each make one array, by the call of a function that makes arrays.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> text = "def f(n):\\n INF = 1e30\\n a, b = np.full(n, -INF), np.ones(n).astype(np.int8)\\n"
+    >>> source = read_source(text + " c = np.array([1, 2]) / 4", None, None)
+    >>> print(ast.unparse(ast.Module(list(with_plain_creations(source, GlobalNames(source)).body), [])))
+    INF = 1e+30
+    a = np.full(n, -1e+30)
+    b = np.ones(n, dtype=np.int8)
+    c = np.array([0.25, 0.5], dtype='float64')
+    """
+    writer = _Writer(names, {} if source.arguments is None else _numbers(source, names), stored_names(source.body))
+    return replace(source, body=tuple(visited(writer, source.body)))
+
+
+def _numbers(source: Source, names: GlobalNames) -> dict[str, ast.expr]:
+    """The names that are given a number at the beginning of a line of the function, and nothing else."""
+    counts = bindings(source.body)
+    if source.arguments is not None:
+        counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
+    lines = [node for node in source.body if isinstance(node, ast.Assign) and counts[bound_by(node)] == 1]
+    return {bound_by(node): node.value for node in lines if _is_number(node.value, names)}
+
+
+def _is_number(node: ast.expr, names: GlobalNames) -> bool:
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_number(operand, names)
+        case ast.Attribute():
+            return names.constant(node) is not None or limit(node, names.canonical) is not None
+    return literal_number(node, {}) is not None
+
+
+class _Writer(ast.NodeTransformer):
+    """Writes single lines; ``numbers`` are names for them, ``assigned`` all names that are given something."""
+
+    def __init__(self, names: GlobalNames, numbers: Mapping[str, ast.expr], assigned: set[str]) -> None:
+        self._names = names
+        self._numbers = numbers
+        self._assigned = assigned
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        return [line for one in self._taken_apart(node) for line in self._plain(one)]
+
+    def _taken_apart(self, node: ast.Assign) -> list[ast.Assign]:
+        """One assignment for each array, where none is of anything that is assigned before."""
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pass
+            case _:
+                return [node]
+        if len(targets) != len(values):
+            return [node]
+        named = [one.id for one in targets if isinstance(one, ast.Name)]
+        is_apart = len(set(named)) == len(targets) and not any(mentions(node.value, name) for name in named)
+        if not is_apart or not any(self._makes(value) for value in values):
+            return [node]
+        pairs = zip(targets, values, strict=True)
+        return [located(ast.Assign([target], value), target) for target, value in pairs]
+
+    def _makes(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.Call) and (self._names.canonical(value.func) or "") in (*MAKERS, *_ARRAYS)
+
+    def _plain(self, node: ast.Assign) -> list[ast.stmt]:
+        if not bound_by(node):
+            return [node]
+        value = self._typed(node.value) or self._computed(node.value)
+        value = value or self._with_number(node.value) or node.value
+        made, behind = self._filled(bound_by(node), value)
+        return [ast.copy_location(ast.Assign(node.targets, made), node), *behind]
+
+    def _typed(self, value: ast.expr) -> ast.expr | None:
+        """``value`` with its element type, if that is given to new elements that are all the same."""
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="astype"), args=[kind], keywords=[]):
+                pass
+            case _:
+                return None
+        kept = [one for one in made.keywords if one.arg != "dtype"]
+        if self._names.canonical(made.func) not in _TYPED or len(made.args) != 1 or kept:
+            return None
+        return located(ast.Call(made.func, made.args, [ast.keyword("dtype", kind)]), value)
+
+    def _filled(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]]:
+        """``np.full`` of a type with what the program computes: the call that makes the array, and the line behind."""
+        match value:
+            case ast.Call(func=function, args=[shape, fill, *kinds], keywords=named) if self._is_computed(fill):
+                pass
+            case _:
+                return value, []
+        if self._names.canonical(function) != "numpy.full" or len(kinds) + len(named) != 1:
+            return value, []
+        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [shape, *kinds], named)
+        everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
+        return located(empty, value), [located(ast.Assign([everything], fill), value)]
+
+    def _is_computed(self, fill: ast.expr) -> bool:
+        parts = list(ast.walk(fill))
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        return bool(names & self._assigned) or any(isinstance(part, ast.Subscript) for part in parts)
+
+    def _with_number(self, value: ast.expr) -> ast.expr | None:
+        """A call of ``np.full`` with the number in the place of a name for it."""
+        if not isinstance(value, ast.Call) or len(value.args) < 2 or self._names.canonical(value.func) != "numpy.full":
+            return None
+        shape, fill, *rest = value.args
+        filled = _Numbers(self._numbers).visit(copy.deepcopy(fill))
+        return located(ast.Call(value.func, [shape, filled, *rest], value.keywords), value)
+
+    def _computed(self, value: ast.expr) -> ast.expr | None:
+        """The array that arithmetic of numbers makes; None for arrays that are written down, and for other values."""
+        if not isinstance(value, ast.BinOp | ast.UnaryOp | ast.Call):
+            return None
+        if isinstance(value, ast.Call) and self._names.canonical(value.func) in _ARRAYS:
+            return None
+        with np.errstate(all="ignore"):
+            found = self._array(value)
+        return array_of(found, value) if isinstance(found, np.ndarray) and not why_not(found) else None
+
+    def _array(self, node: ast.expr) -> Any:
+        """What ``node`` computes of arrays and numbers that are written down; None where there is anything else."""
+        match node:
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATIONS:
+                parts = [self._array(left), self._array(right)]
+                known = parts[0] is not None and parts[1] is not None
+                return _applied(_OPERATIONS[type(operator)], parts) if known else None
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                inner = self._array(operand)
+                return None if inner is None else _applied(np.negative, [inner])
+            case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="astype"), args=[kind], keywords=[]):
+                inner, dtype = self._array(made), self._dtype(kind)
+                return inner.astype(dtype) if isinstance(inner, np.ndarray) and dtype is not None else None
+            case ast.Call(func=function, args=[table, *kinds], keywords=named):
+                kinds = [*kinds, *(one.value for one in named if one.arg == "dtype")]
+                is_array = self._names.canonical(function) in _ARRAYS and len(kinds) <= 1
+                return self._written(table, kinds) if is_array and all(one.arg == "dtype" for one in named) else None
+        return literal_number(node, {})
+
+    def _written(self, node: ast.expr, kinds: list[ast.expr]) -> Any:
+        table = literal_table(node)
+        dtype = self._dtype(kinds[0]) if kinds else None
+        if table is None or (kinds and dtype is None):
+            return None
+        try:
+            return np.array(table, dtype)
+        except (ValueError, OverflowError):
+            return None  # rows that are not equally long, or numbers that the type does not hold: refused later
+
+    def _dtype(self, node: ast.expr) -> np.dtype[Any] | None:
+        name = self._names.canonical(node) or ""
+        known = name.removeprefix("numpy.") if name.startswith("numpy.") else name
+        if known not in ("float", "int", *np.sctypeDict):
+            return None
+        dtype = np.dtype(known)
+        return dtype if dtype.kind in "biuf" else None
+
+
+def _applied(function: np.ufunc, parts: list[Any]) -> Any:
+    """The result of ``function`` where one of ``parts`` is an array; of numbers alone that is Python's."""
+    if not any(isinstance(part, np.ndarray) for part in parts):
+        return None
+    try:
+        return function(*parts)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+class _Numbers(ast.NodeTransformer):
+    def __init__(self, numbers: Mapping[str, ast.expr]) -> None:
+        self._numbers = numbers
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._numbers:
+            return node
+        number = copy.deepcopy(self._numbers[node.id])
+        for part in ast.walk(number):
+            if isinstance(part, ast.expr):
+                ast.copy_location(part, node)
+        return number

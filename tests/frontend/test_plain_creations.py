@@ -1,0 +1,134 @@
+"""Arrays that are made in other words: several in one line, types given afterwards, arithmetic, names for numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.errors import ArgumentError, UnsupportedSyntaxError
+from polyviz.frontend import extract
+from tests.frontend.compiled import same_compiled
+
+A = np.arange(12.0).reshape(3, 4)
+V = np.arange(6.0) + 0.25
+
+
+def of_named_numbers(n: int) -> Any:
+    INF = -1e30
+    BIG = np.finfo(np.float64).max
+    NONE = -np.inf
+    p = np.full(n + 1, INF)
+    q = np.full(n, -INF, dtype=np.float32)
+    r, s = np.full(n, BIG), np.full((n, 2), NONE)
+    for i in range(n):
+        p[i] = i
+    return p, q, r, s
+
+
+def of_computed_numbers(x: Any) -> Any:
+    s = x[0] + 1
+    b = np.full(len(x), s, dtype=np.int32)
+    c = np.full(len(x), x[1], np.float32)
+    b[0] = 2
+    return b, c
+
+
+def of_computed_numbers_in_a_loop(x: Any, v: float, n: int) -> float:
+    INF = 1e3
+    total = 0.0
+    for t in range(3):
+        c = np.full(n, v, dtype=np.float32)
+        d = np.full(n, INF)
+        like = np.full_like(x, 2)
+        v += 1
+        d[0] = x[t]
+        for i in range(n):
+            total += c[i] * d[i] + like[i]
+    return total
+
+
+def several(n: int) -> Any:
+    l, m = np.zeros(n), np.zeros(n - 1)  # noqa: E741  # as in books about tridiagonal systems
+    for i in range(n - 1):
+        l[i] = i
+        m[i] = i
+    return l, m
+
+
+def like_rows(A: Any) -> Any:
+    b, d = np.zeros_like(A[0]), np.ones_like(A[:, -1])
+    e, f = np.zeros(A.shape[1:]), np.empty(A.shape[:1])
+    for i in range(A.shape[1]):
+        b[i] = A[1, i]
+        e[i] = 1
+    for i in range(A.shape[0]):
+        d[i] += 1
+        f[i] = 2
+    return b, d, e, f
+
+
+def of_arithmetic(x: Any) -> Any:
+    k = np.array([[1, 2], [3, 4]], dtype=np.float32) / 16.0
+    m = -np.array([1, 2, 3]) * 2
+    w = np.array([1.5, 2.5]).astype(np.int32)
+    for i in range(2):
+        x[i] = k[i, 0] + m[i] + w[i]
+    return k, m, w
+
+
+def of_types(x: Any) -> Any:
+    o = np.zeros(x.shape).astype(np.uint8)
+    p = np.ones(3, dtype=np.int64).astype(np.float32)
+    for i in range(3):
+        o[i] = 1
+    return o, p
+
+
+CASES: dict[Any, list[dict[str, Any]]] = {
+    of_named_numbers: [{"n": 4}],
+    of_computed_numbers: [{"x": V}],
+    of_computed_numbers_in_a_loop: [{"x": V, "v": 0.5, "n": 4}],
+    several: [{"n": 4}],
+    like_rows: [{"A": A}, {"A": A.astype(np.int32)}],
+    of_arithmetic: [{"x": V}],
+    of_types: [{"x": V}],
+}
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
+def test_as_in_python(function: Any, target: str) -> None:
+    for given in CASES[function]:
+        same_compiled(function, given, target, "strict")
+
+
+def like_first_row(A: Any) -> Any:
+    b = np.zeros_like(A[0])
+    b[0] = 1
+    return b
+
+
+def test_row_has_to_be_there() -> None:
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        pv.compile(like_first_row, target="c")(np.zeros((0, 4)))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("b = np.zeros_like(A[0, 0])", "is no row or plane"),
+        ("b = np.zeros_like(A[n])", "is no row or plane"),
+        ("b = np.zeros(A.shape[n:])", "is no part of a shape"),
+        ("b = np.zeros(A.shape[2:])", "needs at least one dimension"),
+        ("b = np.full(n, A[0, 0])", "computed by the program"),
+        ("b = np.array([1, 300], dtype=np.uint8) / 2", "The call of `np.array` is not supported"),
+        ("n, b = 2, np.zeros(n)", "makes an array inside an expression"),
+    ],
+)
+def test_others_are_refused(line: str, message: str) -> None:
+    with pytest.raises(UnsupportedSyntaxError, match=message) as caught:
+        extract(f"def f(A: 'float64[:, :]', n):\n    {line}\n    b[0] = n\n    A[0, 0] = b[0]")
+    assert caught.value.hint
