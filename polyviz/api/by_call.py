@@ -149,7 +149,8 @@ def is_open(
 ) -> bool:
     """Whether ``refusal`` depends on how many dimensions the arguments have: with some the reading gets further."""
     names = () if signature is None else tuple(signature.parameters)
-    for ranks in _choices(names, _words(refusal)):
+    words = _words(refusal)
+    for ranks in _choices(names, words, _behind(refusal.text, words)):
         try:
             extracted(ranks)
         except ExtractionError as other:
@@ -169,12 +170,12 @@ def _is_further(refusal: ExtractionError, first: ExtractionError) -> bool:
     return refusal.span.line > first.span.line
 
 
-def _choices(names: Sequence[str], named: set[str]) -> Iterator[dict[str, int]]:
+def _choices(names: Sequence[str], *named: set[str]) -> Iterator[dict[str, int]]:
     """Dimensions for all arguments, and for those that are ``named`` where something is refused, together."""
     if names:
         yield from (dict.fromkeys(names, rank) for rank in range(1, _MOST_DIMENSIONS + 1))
-    chosen = [name for name in names if name in named]
-    if 0 < len(chosen) <= _MOST_TRIED:
+    together = dict.fromkeys(tuple(name for name in names if name in words) for words in named)
+    for chosen in (one for one in together if 0 < len(one) <= _MOST_TRIED):
         yield from (dict(zip(chosen, ranks, strict=True)) for ranks in product((1, 2), repeat=len(chosen)))
 
 
@@ -183,3 +184,17 @@ def _words(refusal: ExtractionError) -> set[str]:
     span = refusal.span
     lines = [] if span is None else refusal.text.splitlines()[span.line - 1 : span.end_line]
     return {word for line in lines for word in re.findall(r"\w+", line)}
+
+
+def _behind(text: str, words: set[str]) -> set[str]:
+    """``words``, and those of the lines that give names among them a value.
+
+    >>> sorted(_behind("d = x[i] - y\\ne = d * 2\\nf = z", {"e"}))
+    ['2', 'd', 'e', 'i', 'x', 'y']
+    """
+    given = [(re.split(r"[-+*/@]?=(?!=)", line, maxsplit=1)[0], line) for line in text.splitlines() if "=" in line]
+    lines = [({*re.findall(r"(?:^|,)\s*(\w+)", target)}, {*re.findall(r"\w+", line)}) for target, line in given]
+    found = set(words)
+    while more := {word for targets, inside in lines if targets & found for word in inside} - found:
+        found |= more
+    return found

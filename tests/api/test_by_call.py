@@ -62,6 +62,18 @@ def test_parts_of_arrays_of_many_dimensions() -> None:
     np.testing.assert_allclose(S, (G @ H).sum(axis=1))
 
 
+def test_names_that_lines_above_give_a_value() -> None:
+    text = (
+        "def distances(K, x, high):\n    for i in range(high):\n        for j in range(high):\n"
+        "            d = x[i] - x[j]\n            K[i, j] = np.dot(d, d)\n"
+    )
+    kernel = pv.compile(function_of(text), target="c")
+    assert isinstance(kernel, OpenKernel)
+    K = np.zeros((3, 3))
+    kernel(K, A, 3)
+    np.testing.assert_allclose(K, ((A[:3, None] - A[None, :3]) ** 2).sum(axis=2))
+
+
 def test_what_no_dimensions_make_legible_is_refused_at_once() -> None:
     with pytest.raises(pv.ExtractionError, match="print"):
         pv.compile(function_of("def f(A):\n    A += print(3)\n"))
