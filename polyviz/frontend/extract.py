@@ -21,6 +21,7 @@ from polyviz.frontend.finals import final_values
 from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
@@ -165,6 +166,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     """Read the statements, again as long as more names turn out to need memory."""
     source = without_nested_functions(source)
     source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
+    source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = taken_apart(source)
     names = GlobalNames(source)

@@ -155,6 +155,13 @@ class Program:
 
     def _scalar_read(self, node: ast.Name) -> Expression:
         if node.id in self.usage.loop_variables and node.id not in self.scalars:
+            if any(header.variable == node.id for header in self.headers):
+                raise self.source.error(
+                    node,
+                    f"The loop variable `{node.id}` is given another value inside its loop.",
+                    reason="The next iteration has that of the range again: nothing ends earlier by it.",
+                    hint="Use another name for the value, and `break` to leave the loop.",
+                )
             raise self.source.error(
                 node,
                 f"The value of the loop variable `{node.id}` after its loop is not known here.",
