@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -12,6 +13,7 @@ from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import is_integral
+from polyviz.frontend.new_arrays import is_everything
 from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.usage import subscript_chain
@@ -22,6 +24,7 @@ from polyviz.model.scop import Creation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.errors import ExtractionError
     from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.program import Program
     from polyviz.frontend.written_out import Table
@@ -116,13 +119,7 @@ class CreationReader:
                 target, "A new array has to be given to one name.", hint="Write `B = np.zeros(...)`."
             )
         if self._program.depth and not of_block:
-            raise source.error(
-                statement,
-                f"The array `{target.id}` is made inside a loop or condition.",
-                reason="Its memory would have to be found anew in every iteration.",
-                hint="Make it before the loops, and set its elements where it is made now; "
-                + (_IN_CELL if source.is_cell else _IN_FUNCTION),
-            )
+            raise self._in_loop(statement, target.id)
         if target.id in self._program.arrays or self._program.usage.bindings(target.id) > 1:
             raise source.error(
                 statement,
@@ -131,6 +128,18 @@ class CreationReader:
                 hint="Use a name of its own for each array.",
             )
         return target.id
+
+    def _in_loop(self, statement: ast.stmt, name: str) -> ExtractionError:
+        source = self._program.source
+        is_written = name in re.findall(r"\w+", source.segment(source.span(statement)))
+        what = f"The array `{name}`" if is_written else "An array of the helper that is called here"
+        given = "and set its elements where it is made now" if is_written else "and pass it to the helper"
+        return source.error(
+            statement,
+            f"{what} is made inside a loop or condition.",
+            reason="Its memory would have to be found anew in every iteration.",
+            hint=f"Make it before the loops, {given}; " + (_IN_CELL if source.is_cell else _IN_FUNCTION),
+        )
 
     def _values(self, call: ast.Call, canonical: str) -> dict[str, ast.expr]:
         order = ["shape", "fill_value", "dtype"] if canonical.startswith("numpy.full") else ["shape", "dtype"]
@@ -184,7 +193,7 @@ class CreationReader:
         base, indices = subscript_chain(node)
         array = self._expressions.shape_of(base)
         indices = tuple(filled_up(indices, array.rank))
-        places = [constant_of(one) for one in indices if not is_full(one)]
+        places = [constant_of(one) for one in indices if not is_everything(one)]
         if not indices or len(places) == len(indices) or any(place is None for place in places):
             raise self._program.source.error(
                 node,
@@ -195,7 +204,7 @@ class CreationReader:
         for axis, index in enumerate(indices):
             if (place := constant_of(index)) is not None:
                 self._assume_longer(self._program.extent(array, axis), place if place >= 0 else -1 - place)
-        return [self._program.extent(array, axis) for axis, one in enumerate(indices) if is_full(one)], array.name
+        return [self._program.extent(array, axis) for axis, one in enumerate(indices) if is_everything(one)], array.name
 
     def _assume_longer(self, extent: Expression, place: int) -> None:
         """Take for granted that there is an element at ``place``."""
@@ -269,11 +278,6 @@ class CreationReader:
 def is_shape(node: ast.expr) -> bool:
     """Whether ``node`` is the shape of an array."""
     return isinstance(node, ast.Attribute) and node.attr == "shape"
-
-
-def is_full(node: ast.expr) -> bool:
-    """Whether ``node`` is a slice of everything."""
-    return isinstance(node, ast.Slice) and node.lower is None and node.upper is None and node.step is None
 
 
 def _bound(target: ast.expr) -> str:

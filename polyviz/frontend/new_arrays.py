@@ -185,6 +185,7 @@ class _Writer:
                 canonical = self._names.canonical(function) or ""
             case _:
                 return None
+        call, canonical = _of_a_shape(call, canonical)
         kind = CREATORS.get(canonical) or CREATORS_LIKE.get(canonical)
         given = call.args[1:2] or [one.value for one in call.keywords if one.arg == "fill_value"]
         fills = _FILLS | ({"full": given[0]} if given else {})
@@ -195,6 +196,30 @@ class _Writer:
             call = copy.copy(call)
             call.args = [clipped(call.args[0]), *call.args[1:]]
         return _New(name, call, value)
+
+
+def _of_a_shape(call: ast.Call, canonical: str) -> tuple[ast.Call, str]:
+    """``np.zeros_like(A[i])`` as ``np.zeros(A.shape[1:], dtype=A.dtype)``, which is the same in all iterations."""
+    match call:
+        case ast.Call(args=[ast.Subscript(value=ast.Name() as base, slice=index), *rest], keywords=keywords):
+            pass
+        case _:
+            return call, canonical
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    count = next((place for place, part in enumerate(parts) if is_everything(part)), len(parts))
+    is_plain = all(map(is_everything, parts[count:])) and not any(isinstance(one, ast.Slice) for one in parts[:count])
+    if canonical not in CREATORS_LIKE or not is_plain or not count:
+        return call, canonical
+    shape, dtype = (ast.Attribute(copy.copy(base), attr, ast.Load()) for attr in ("shape", "dtype"))
+    extents = ast.Subscript(shape, ast.Slice(lower=ast.Constant(count)), ast.Load())
+    typed = [] if any(one.arg == "dtype" for one in keywords) else [ast.keyword("dtype", dtype)]
+    made = ast.Attribute(ast.Name("np", ast.Load()), CREATORS_LIKE[canonical], ast.Load())
+    return located(ast.Call(made, [extents, *rest], [*keywords, *typed]), call), f"numpy.{made.attr}"
+
+
+def is_everything(node: ast.expr) -> bool:
+    """Whether the index ``node`` is a slice of everything."""
+    return isinstance(node, ast.Slice) and node.lower is None and node.upper is None and node.step is None
 
 
 def clipped(shape: ast.expr) -> ast.expr:

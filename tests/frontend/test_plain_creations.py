@@ -70,6 +70,25 @@ def like_rows(A: Any) -> Any:
     return b, d, e, f
 
 
+def solved(below: Any, right: Any) -> Any:
+    x = np.zeros_like(right)
+    for i in range(1, len(right)):
+        x[i] = right[i] - below[i] * x[i - 1]
+    return x
+
+
+def like_rows_in_a_loop(A: Any) -> Any:
+    B = np.zeros(A.shape)
+    for n in range(A.shape[0]):
+        y = np.full_like(A[n], 2)
+        z = np.ones_like(A[n, :], dtype=np.int32)
+        B[n, :] = solved(A[0], A[n, :])
+        for i in range(A.shape[1]):
+            z[i] += y[i] * A[n, i]
+            B[n, i] += z[i]
+    return B
+
+
 def of_arithmetic(x: Any) -> Any:
     k = np.array([[1, 2], [3, 4]], dtype=np.float32) / 16.0
     m = -np.array([1, 2, 3]) * 2
@@ -93,6 +112,7 @@ CASES: dict[Any, list[dict[str, Any]]] = {
     of_computed_numbers_in_a_loop: [{"x": V, "v": 0.5, "n": 4}],
     several: [{"n": 4}],
     like_rows: [{"A": A}, {"A": A.astype(np.int32)}],
+    like_rows_in_a_loop: [{"A": A}, {"A": A.astype(np.float32)}],
     of_arithmetic: [{"x": V}],
     of_types: [{"x": V}],
 }
