@@ -109,7 +109,7 @@ class _Writer:
         return [*around.before, inside]
 
     def _compound(self, node: ast.stmt, around: _Outermost) -> ast.stmt:
-        if not isinstance(node, ast.For | ast.If):
+        if not isinstance(node, ast.For | ast.While | ast.If):
             return node
         written = copy.copy(node)
         inside = replace(around, lengths=self._lengths(node, around))
@@ -148,7 +148,7 @@ class _Writer:
         uses = _uses([*first, *rest])[new.name]
         return alone and uses == self._uses[new.name] and not _uses([new.creation]).keys() & around.changed
 
-    def _lengths(self, node: ast.For | ast.If, around: _Outermost) -> tuple[ast.expr, ...] | None:
+    def _lengths(self, node: ast.For | ast.While | ast.If, around: _Outermost) -> tuple[ast.expr, ...] | None:
         match node:
             case ast.For(iter=ast.Call(func=function, args=[*before, stop], keywords=[]), orelse=[]) if len(before) < 2:
                 pass

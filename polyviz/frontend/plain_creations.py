@@ -20,15 +20,19 @@ from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.limits import limit
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
 from polyviz.frontend.written_out import literal_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
+_MOST = 64
+"""Computed numbers that an array is made of at most: each of them is a statement."""
+_SEVERAL = ast.List | ast.Tuple | ast.Starred | ast.Slice
 _TYPED = ("numpy.zeros", "numpy.ones", "numpy.empty")
 _ARRAYS = ("numpy.array", "numpy.asarray")
 _OPERATIONS: dict[type[ast.operator], np.ufunc] = {
@@ -107,7 +111,7 @@ class _Writer(ast.NodeTransformer):
             return [node]
         value = self._typed(node.value) or self._computed(node.value)
         value = value or self._with_number(node.value) or node.value
-        made, behind = self._filled(bound_by(node), value)
+        made, behind = self._of_elements(bound_by(node), value) or self._filled(bound_by(node), value)
         return [ast.copy_location(ast.Assign(node.targets, made), node), *behind]
 
     def _typed(self, value: ast.expr) -> ast.expr | None:
@@ -134,6 +138,27 @@ class _Writer(ast.NodeTransformer):
         empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [shape, *kinds], named)
         everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
         return located(empty, value), [located(ast.Assign([everything], fill), value)]
+
+    def _of_elements(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]] | None:
+        """``np.array`` of numbers that are computed, whose type is known: the empty array, and a line for each."""
+        match value:
+            case ast.Call(func=function, args=[ast.List(elts=parts) | ast.Tuple(elts=parts), *kinds], keywords=named):
+                kinds = [*kinds, *(one.value for one in named if one.arg == "dtype")]
+            case _:
+                return None
+        is_array = self._names.canonical(function) in _ARRAYS and len(kinds) <= 1
+        is_plain = all(one.arg == "dtype" for one in named) and not mentions(value, name)
+        is_flat = 0 < len(parts) <= _MOST and not any(isinstance(one, _SEVERAL) for one in parts)
+        kind = kinds[0] if kinds else _type_of(parts)
+        if not (is_array and is_plain and is_flat) or kind is None or literal_table(value.args[0]) is not None:
+            return None
+        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [ast.Constant(len(parts))], [])
+        empty.keywords = [ast.keyword("dtype", kind)]
+        lines = [
+            ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(place), ast.Store())], part)
+            for place, part in enumerate(parts)
+        ]
+        return located(empty, value), [located(line, value) for line in lines]
 
     def _is_computed(self, fill: ast.expr) -> bool:
         parts = list(ast.walk(fill))
@@ -194,6 +219,15 @@ class _Writer(ast.NodeTransformer):
             return None
         dtype = np.dtype(known)
         return dtype if dtype.kind in "biuf" else None
+
+
+def _type_of(parts: Sequence[ast.expr]) -> ast.expr | None:
+    """That of the one array of which all ``parts`` are elements."""
+    bases = [subscript_chain(part)[0] if isinstance(part, ast.Subscript) else None for part in parts]
+    names = {base.id if isinstance(base, ast.Name) else "" for base in bases}
+    if len(names) != 1 or "" in names:
+        return None
+    return ast.Attribute(ast.Name(names.pop(), ast.Load()), "dtype", ast.Load())
 
 
 def _applied(function: np.ufunc, parts: list[Any]) -> Any:

@@ -98,6 +98,28 @@ def of_arithmetic(x: Any) -> Any:
     return k, m, w
 
 
+def of_elements(A: Any) -> Any:
+    s = 0
+    for i in range(1, A.shape[0]):
+        c = np.array([A[i - 1, i], A[i, i - 1], A[i - 1, i - 1]])
+        s += np.argmin(c)
+    v = np.array([s, s + 1, 3], dtype=np.float32)
+    return s, v
+
+
+def in_a_while_loop(x: Any) -> int:
+    k = 0
+    while k < len(x) and x[k] < 3:
+        t = np.zeros(len(x))
+        u = x * 2
+        w = x.copy()
+        for i in range(len(x)):
+            t[i] += x[i] + u[i] + w[0]
+        x[k] = t[2]
+        k += 1
+    return k
+
+
 def of_types(x: Any) -> Any:
     o = np.zeros(x.shape).astype(np.uint8)
     p = np.ones(3, dtype=np.int64).astype(np.float32)
@@ -113,6 +135,8 @@ CASES: dict[Any, list[dict[str, Any]]] = {
     several: [{"n": 4}],
     like_rows: [{"A": A}, {"A": A.astype(np.int32)}],
     like_rows_in_a_loop: [{"A": A}, {"A": A.astype(np.float32)}],
+    of_elements: [{"A": np.sin(A[:, :3] * 7)}, {"A": np.array([[3, 1], [0, 2]])}],
+    in_a_while_loop: [{"x": V}],
     of_arithmetic: [{"x": V}],
     of_types: [{"x": V}],
 }
@@ -143,6 +167,8 @@ def test_row_has_to_be_there() -> None:
         ("b = np.zeros_like(A[n])", "is no row or plane"),
         ("b = np.zeros(A.shape[n:])", "is no part of a shape"),
         ("b = np.zeros(A.shape[2:])", "needs at least one dimension"),
+        ("b = np.array([A[0, 0], n])", "The call of `np.array` is not supported"),
+        ("b = np.array([A[0], A[1]])", "used with 1 subscript"),
         ("b = np.full(n, A[0, 0])", "computed by the program"),
         ("b = np.array([1, 300], dtype=np.uint8) / 2", "The call of `np.array` is not supported"),
         ("n, b = 2, np.zeros(n)", "makes an array inside an expression"),
