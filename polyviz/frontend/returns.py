@@ -7,10 +7,11 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.array_names import bound_by
+from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.functions import CREATORS
 from polyviz.frontend.loop_returns import out_of_loops
 from polyviz.frontend.new_arrays import bindings, clipped
+from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import located
 from polyviz.model.unused_names import unused_name
 
@@ -48,7 +49,7 @@ def one_return(source: Source, names: GlobalNames) -> Source:
     if all(value is None for value in values):
         return replace(source, body=tuple(_replaced(body, [])))
     given = [value for value in values if value is not None]
-    if _are_the_same(given, written) and len(given) == len(values) and _always(body):
+    if _are_the_same(given, written, names) and len(given) == len(values) and _always(body):
         return replace(source, body=(*_replaced(body, []), copy.deepcopy(returns[-1])))
     if len(given) < len(values) or not _always(body) or _arrays(source) & _whole(given):
         return source
@@ -88,11 +89,14 @@ def _clipped(node: ast.stmt, names: GlobalNames) -> ast.stmt:
     return node
 
 
-def _are_the_same(values: Sequence[ast.expr], source: Source) -> bool:
-    """Whether ``values`` are all the same names, of what is there before the first of them is returned."""
+def _are_the_same(values: Sequence[ast.expr], source: Source, names: GlobalNames) -> bool:
+    """Whether ``values`` are all the same names, also of arrays, of what is there before the first is returned."""
+    stated = ast.walk(source.arguments) if source.arguments else ()
+    given = {one.arg for one in stated if isinstance(one, ast.arg) and rank_of_annotation(one.annotation)}
+    arrays = ArrayNames(source.body, names, given).arrays
     parts = values[0].elts if values and isinstance(values[0], ast.Tuple) else values[:1]
     known = all(isinstance(part, ast.Name) and part.id not in source.after_returns for part in parts)
-    return known and bool(_arrays(source) & _whole(values)) and len({ast.unparse(value) for value in values}) == 1
+    return known and bool(arrays & _whole(values)) and len({ast.unparse(value) for value in values}) == 1
 
 
 def _straight(body: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import re
 import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -112,9 +113,15 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
         return source
     arguments = copy.deepcopy(source.arguments)
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if one.annotation is None and ranks.get(one.arg):
+        if _is_open(one.annotation) and ranks.get(one.arg):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
     return replace(source, arguments=arguments)
+
+
+def _is_open(annotation: ast.expr | None) -> bool:
+    """Whether ``annotation`` leaves open how many dimensions there are: none, ``Any``, or the type of all arrays."""
+    text = "" if annotation is None else ast.unparse(annotation).strip("'\"")
+    return not text or re.fullmatch(r"([\w.]+\.)?(Any|ndarray|NDArray(\[.*\])?)", text) is not None
 
 
 def read_source(source: object, namespace: Mapping[str, Any] | None, filename: str | None) -> Source:

@@ -74,6 +74,13 @@ def test_names_that_lines_above_give_a_value() -> None:
     np.testing.assert_allclose(K, ((A[:3, None] - A[None, :3]) ** 2).sum(axis=2))
 
 
+@pytest.mark.parametrize("kind", ["Any", "np.ndarray", "'npt.NDArray[np.float64]'"])
+def test_heads_that_say_only_that_there_is_an_array(kind: str) -> None:
+    kernel = pv.compile(function_of(f"def f(x: {kind}):\n    return x * 2\n"), target="python")
+    np.testing.assert_allclose(kernel(A), A * 2)
+    np.testing.assert_allclose(kernel(A[0]), A[0] * 2)
+
+
 def test_what_no_dimensions_make_legible_is_refused_at_once() -> None:
     with pytest.raises(pv.ExtractionError, match="print"):
         pv.compile(function_of("def f(A):\n    A += print(3)\n"))

@@ -102,6 +102,24 @@ def same_arrays(x: Any, v: float) -> Any:
     return y, z
 
 
+def whole_array(x: Any, v: float) -> Any:
+    y = x * 2
+    if v > 1:
+        return y
+    y += 1
+    return y
+
+
+def array_and_number(x: Any, v: float) -> Any:
+    y = x.copy()
+    s = 0.0
+    if v > 1:
+        return y, s
+    s = 1.0
+    y[0] = 2
+    return y, s
+
+
 CASES: dict[Any, list[dict[str, Any]]] = {
     distance: [
         {"s": np.array(one, dtype=np.int64), "t": np.array(other, dtype=np.int64)}
@@ -112,6 +130,8 @@ CASES: dict[Any, list[dict[str, Any]]] = {
     from_a_loop: [{"x": X, "v": v} for v in (2.0, 9.0)],
     without_value: [{"x": X, "n": n} for n in (3, 0)],
     same_array: [{"x": X, "v": v} for v in (2.0, 0.0)],
+    whole_array: [{"x": X, "v": v} for v in (0.5, 1.5)],
+    array_and_number: [{"x": X, "v": v} for v in (0.5, 1.5)],
     same_arrays: [{"x": X, "v": v} for v in (1.0, 2.5, 4.0)],
 }
 
