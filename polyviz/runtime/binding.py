@@ -7,7 +7,7 @@ import operator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
 from polyviz.runtime.data_bounds import TESTED, Standing
 from polyviz.runtime.evaluate import evaluate_integer
+from polyviz.runtime.layouts import layout_of
 from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
 from polyviz.runtime.quick_calls import QuickCalls
 from polyviz.runtime.residency import device
@@ -167,7 +168,7 @@ class Binder:
             _check_number(self._named_argument(array.name), array.name, value)
             return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
-        return ArrayType(_dtype_name(value.dtype), array.rank, _layout(value))
+        return ArrayType(_dtype_name(value.dtype), array.rank, layout_of(value))
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)
@@ -301,12 +302,6 @@ def _signature(scop: Scop) -> inspect.Signature:
 def _plain(value: Any) -> Any:
     """``value``, a number where it is an array without dimensions."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def _layout(array: Any) -> Literal["C", "F", "A"]:
-    if array.flags.c_contiguous:
-        return "C"
-    return "F" if array.flags.f_contiguous else "A"
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:

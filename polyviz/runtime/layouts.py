@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -10,6 +10,17 @@ from polyviz.runtime.execute import is_addressable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
+
+
+def layout_of(array: Any) -> Literal["C", "F", "A"]:
+    """How ``array`` lies in memory, as an ``ArrayType`` tells it; what lies in both orders, as C lays it out.
+
+    >>> [layout_of(array) for array in (np.zeros((2, 3)), np.zeros((2, 3), order="F"), np.zeros((2, 3))[:, ::2])]
+    ['C', 'F', 'A']
+    """
+    if array.flags.c_contiguous:
+        return "C"
+    return "F" if array.flags.f_contiguous else "A"
 
 
 def layout_notes(given: Mapping[str, Any], transposed: Container[str] = ()) -> tuple[str, ...]:
