@@ -19,6 +19,7 @@ from polyviz.codegen.factored import planned_bodies
 from polyviz.codegen.guards_c import GuardPrinter
 from polyviz.codegen.held_tiles_c import HeldTilePrinter
 from polyviz.codegen.jam_c import JamPrinter
+from polyviz.codegen.lanes_around_c import LanesAroundPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
@@ -113,6 +114,7 @@ class _CProgram:
         self.folds = AccumulationPrinter(self.scop, self.plan, *typed, *folded)
         self.cells = CellPrinter(self.scop, self.folds, *shown, self._plain_loop, self.bodies)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.around = LanesAroundPrinter(self.scop, self.plan, self.dtypes, *shown, self._node)
         self.windows = WindowPrinter(self.scop, self.types, self.dtypes, *shown)
         self.guards = GuardPrinter(self.scop, *shown, self._node)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
@@ -309,6 +311,8 @@ class _CProgram:
 
     def _vector_loop(self, node: For, indent: int) -> None:
         """A loop in vector lanes, which do not branch where they can choose instead."""
+        if self.around.write(node, self.bodies, indent):
+            return
         self.chosen = self.selects.choice(node, self.bodies)
         chosen = self.selects.opened(node, self.chosen, indent)
         with chosen as there, self.windows.kept(node, self.bodies, there) as inside:

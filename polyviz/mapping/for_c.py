@@ -107,7 +107,7 @@ def with_vector_loops(
 ) -> Plan:
     """``plan`` that says which of its vector loops go around others, which innermost ones (serial ones, too, but
     ``in_order``) are simpler but at their ends, which vector loops choose between values, and which walk down rows."""
-    decisions = lanes_decisions(plan.tree, plan.target)
+    decisions = lanes_decisions(scop, plan.tree, plan.target)
     found = find_periodic(scop, plan, serial=not in_order) if periodic else ()
     if found:
         decisions = (*decisions, periodic_decision(scop, found, plan.target))
