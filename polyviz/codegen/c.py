@@ -242,11 +242,10 @@ class _CProgram:
         done = 0
         for place, child in enumerate(node.children):
             row = node.children[place:]
-            if place < done or self.mirrors.write(row[:2], self.bodies, indent):
-                continue
-            done = place + (0 if self.in_lanes else self.guards.write_row(row, self.bodies, indent))
-            if done == place:
-                self._child(child, indent, is_last=is_last and len(row) == 1)
+            if place >= done and not self.mirrors.write(row[:2], self.bodies, indent):
+                done = place + (0 if self.in_lanes else self.guards.write_row(row, self.bodies, indent))
+                if done == place:
+                    self._child(child, indent, is_last=is_last and len(row) == 1)
 
     def _child(self, node: LoopNode, indent: int, *, is_last: bool) -> None:
         """One of several nodes in a row, in a scope of its own if it declares: isl may write it again behind itself."""
@@ -299,12 +298,13 @@ class _CProgram:
             together = " collapse(2)" if regular and is_collapsed(node) else ""
             share = f"parallel for{together} schedule({'static' if regular else self._turns(node)})"
             self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
+            self.chosen = self.selects.free_choice(node, self.bodies)
         elif node.vector:
             self._vector_loop(node, indent)
             return
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
-        self._plain_loop(node, indent)
+        self._plain_loop(node, indent) if self.chosen is None else self._choosing_loop(node, indent)
 
     def _turns(self, node: For) -> str:
         return dynamic(node, self.scop, work_of(self.plan, node.parallel), self.printer.expression)
@@ -317,8 +317,12 @@ class _CProgram:
         chosen = self.selects.opened(node, self.chosen, indent)
         with chosen as there, self.windows.kept(node, self.bodies, there) as inside:
             self.text.add(inside, f"#pragma omp simd{f' simdlen({node.interleave})' if node.interleave > 1 else ''}")
-            self.in_lanes, self.printer.is_free = True, self.free_in_lanes
-            self._plain_loop(node, inside)
+            self._choosing_loop(node, inside)
+
+    def _choosing_loop(self, node: For, indent: int) -> None:
+        """A loop that does not branch, once it is known what is ``chosen``."""
+        self.in_lanes, self.printer.is_free = True, self.free_in_lanes
+        self._plain_loop(node, indent)
         self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None
 
     def _whole_nest(self, node: For, indent: int) -> bool:
