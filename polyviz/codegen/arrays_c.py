@@ -122,8 +122,14 @@ class ArrayPrinter:
 
     def _is_free(self, node: object) -> bool:
         if isinstance(node, Element):
-            return self.statement is not None and not is_checked(self.scop, node, self.statement)
+            return self.statement is not None and self._is_inside(node, self.statement)
         return isinstance(node, _CHEAP) or (isinstance(node, Binary) and node.operator in _CHEAP_OPERATORS)
+
+    def _is_inside(self, element: Element, statement: Statement) -> bool:
+        """Whether ``element`` is inside its array in every instance of ``statement``, whatever conditions say."""
+        found = [access for access in statement.accesses if access.span == element.span and element.subscripts]
+        known = element.affine if self.untested else not is_checked(self.scop, element, statement)
+        return known and all(statement.domain.is_subset(access.relation.domain()) for access in found)
 
     def failure(self, failure: Failure) -> int:
         """The status code that stands for ``failure``."""

@@ -16,8 +16,10 @@ from polyviz.codegen.conditional_cells_c import CellPrinter
 from polyviz.codegen.even_strips_c import StripPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
+from polyviz.codegen.guards_c import GuardPrinter
 from polyviz.codegen.held_tiles_c import HeldTilePrinter
 from polyviz.codegen.jam_c import JamPrinter
+from polyviz.codegen.lanes_around_c import LanesAroundPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
@@ -112,7 +114,9 @@ class _CProgram:
         self.folds = AccumulationPrinter(self.scop, self.plan, *typed, *folded)
         self.cells = CellPrinter(self.scop, self.folds, *shown, self._plain_loop, self.bodies)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.around = LanesAroundPrinter(self.scop, self.plan, self.dtypes, *shown, self._node)
         self.windows = WindowPrinter(self.scop, self.types, self.dtypes, *shown)
+        self.guards = GuardPrinter(self.scop, *shown, self._node)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
         self.printer.versions = BodyVersions(self.scop, self.plan, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
@@ -218,7 +222,7 @@ class _CProgram:
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
             case Block() | For() if not self.sharing and self.blocks.team(node) is not None:
-                self._team_of_threads(node, indent)
+                self.teams.together(node, SMALLEST_SHARED_WORK, indent, self._shared)
             case Block():
                 self._block(node, self.temporaries.declarations(node), indent)
             case If(condition, then, otherwise):
@@ -227,7 +231,7 @@ class _CProgram:
                         self.text.add(indent, head)
                         self._node(part, indent + 1)
                 self.text.add(indent, "}")
-            case For():
+            case For() if self.in_lanes or not self.guards.write_loop(node, self.bodies, indent):
                 self._loop(node, indent)
             case Instance():
                 self._instance(node, indent)
@@ -235,9 +239,13 @@ class _CProgram:
     def _block(self, node: Block, declarations: list[str], indent: int, *, is_last: bool = True) -> None:
         for line in declarations:
             self.text.add(indent, line)
-        for place, child in enumerate(node.children, start=1):
-            if not self.mirrors.write(node.children[place - 1 : place + 1], self.bodies, indent):
-                self._child(child, indent, is_last=is_last and place == len(node.children))
+        done = 0
+        for place, child in enumerate(node.children):
+            row = node.children[place:]
+            if place >= done and not self.mirrors.write(row[:2], self.bodies, indent):
+                done = place + (0 if self.in_lanes else self.guards.write_row(row, self.bodies, indent))
+                if done == place:
+                    self._child(child, indent, is_last=is_last and len(row) == 1)
 
     def _child(self, node: LoopNode, indent: int, *, is_last: bool) -> None:
         """One of several nodes in a row, in a scope of its own if it declares: isl may write it again behind itself."""
@@ -290,24 +298,31 @@ class _CProgram:
             together = " collapse(2)" if regular and is_collapsed(node) else ""
             share = f"parallel for{together} schedule({'static' if regular else self._turns(node)})"
             self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
+            self.chosen = self.selects.free_choice(node, self.bodies)
         elif node.vector:
             self._vector_loop(node, indent)
             return
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
-        self._plain_loop(node, indent)
+        self._plain_loop(node, indent) if self.chosen is None else self._choosing_loop(node, indent)
 
     def _turns(self, node: For) -> str:
         return dynamic(node, self.scop, work_of(self.plan, node.parallel), self.printer.expression)
 
     def _vector_loop(self, node: For, indent: int) -> None:
         """A loop in vector lanes, which do not branch where they can choose instead."""
+        if self.around.write(node, self.bodies, indent):
+            return
         self.chosen = self.selects.choice(node, self.bodies)
         chosen = self.selects.opened(node, self.chosen, indent)
         with chosen as there, self.windows.kept(node, self.bodies, there) as inside:
             self.text.add(inside, f"#pragma omp simd{f' simdlen({node.interleave})' if node.interleave > 1 else ''}")
-            self.in_lanes, self.printer.is_free = True, self.free_in_lanes
-            self._plain_loop(node, inside)
+            self._choosing_loop(node, inside)
+
+    def _choosing_loop(self, node: For, indent: int) -> None:
+        """A loop that does not branch, once it is known what is ``chosen``."""
+        self.in_lanes, self.printer.is_free = True, self.free_in_lanes
+        self._plain_loop(node, indent)
         self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None
 
     def _whole_nest(self, node: For, indent: int) -> bool:
@@ -332,26 +347,11 @@ class _CProgram:
             return False
         return True
 
-    def _team_of_threads(self, node: Block | For, indent: int) -> None:
-        """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
-        mark = self.blocks.team(node)
-        assert mark is not None
-        condition = self.blocks.team_condition(mark, SMALLEST_SHARED_WORK)
-        own = [] if mark in self.blocks.lasting else [mark]
-        self.text.add(indent, "{")
-        self.blocks.allocate(own, indent + 1, shared=True)
-        comment = "/* All threads run these loops: they pack together what all blocks read. */"
-        for line in (comment, f"#pragma omp parallel if ({condition})", "{"):
-            self.text.add(indent + 1, line)
-        self.blocks.allocate([mark], indent + 2, shared=False)
+    def _shared(self, node: LoopNode, indent: int) -> None:
+        """``node`` inside of what a team of threads runs."""
         self.sharing = True
-        for child in node.children if isinstance(node, Block) else (node,):
-            self._node(child, indent + 2)
+        self._node(node, indent)
         self.sharing = False
-        self.blocks.release([mark], indent + 2, shared=False)
-        self.text.add(indent + 1, "}")
-        self.blocks.release(own, indent + 1, shared=True)
-        self.text.add(indent, "}")
 
     def _team_with_copies(self, node: For, indent: int) -> None:
         """A parallel loop whose threads add into copies of their own; which iterations each gets is always the same."""

@@ -86,6 +86,11 @@ class SelectPrinter:
         steady = self._steady(chosen, loop.iterator)
         return Choice(instance, _with_variables(chosen, steady), steady)
 
+    def free_choice(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Choice | None:
+        """The same for a loop that threads share, in front of which nothing can be loaded."""
+        found = self.choice(loop, bodies)
+        return None if found is None or found.steady else found
+
     @contextmanager
     def opened(self, loop: For, choice: Choice | None, indent: int) -> Iterator[int]:
         """What stands around the loop, in braces of its own: where it is empty the cells may not even exist; how far
@@ -106,15 +111,16 @@ class SelectPrinter:
         """Whether the value may be computed in any case, and the cell's own value comes back as it was."""
         value = chosen.value
         assert isinstance(value, Conditional)
-        parts = (chosen.target, value.condition, value.body)
-        if not all(map(self.arrays.is_free, parts)):
+        parts = _parts(value)
+        if not all(map(self.arrays.is_free, (chosen.target, *parts))):
             return False
         target = type_named(self.dtypes[chosen.target.array])
-        found, both = (infer(part, self.printer.environment) for part in (value.body, value))
-        if BOOL in (target, found) or not (target.is_real and found.is_real):
-            return found == target and target.is_real
-        # The type of both holds every value of the cell's, and numbers of one kind come back from it as they were.
-        return target.is_integral == found.is_integral == both.is_integral
+        both = infer(value, self.printer.environment)
+        values = [infer(part, self.printer.environment) for part in parts[1::2]]
+        if BOOL in (target, *values) or not all(one.is_real for one in (target, *values)):
+            return all(found == target for found in values) and target.is_real
+        # The type of all holds every value of the cell's, and numbers of one kind come back from it as they were.
+        return all(target.is_integral == found.is_integral for found in (*values, both))
 
     def _steady(self, chosen: Assign, iterator: str) -> dict[str, Element]:
         array = chosen.target.array
@@ -129,6 +135,13 @@ class SelectPrinter:
 
     def _variable(self, array: str, number: int) -> str:
         return self.arrays.added(f"{array}_value{number + 1 if number else ''}")
+
+
+def _parts(value: Conditional) -> list[Expression]:
+    """Each condition of a chain with the value it gives, and what comes of it where none holds twice."""
+    other = value.otherwise
+    rest = _parts(other) if isinstance(other, Conditional) else [other, other]
+    return [value.condition, value.body, *rest]
 
 
 def _with_variables(chosen: Assign, steady: Mapping[str, Element]) -> Assign:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, work_of
+from polyviz.codegen.loops import Block
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.blocks_c import BlockPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import For
+    from polyviz.codegen.loops import For, LoopNode
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
@@ -79,6 +80,27 @@ class TeamPrinter:
         found = {work.mark: work.copies for work in plan.work if work.copies}
         self.copies = {mark: [self._names(array) for array in names] for mark, names in found.items()}
         self.threads = arrays.added("threads") if found else ""
+
+    def together(
+        self, node: Block | For, least: int, indent: int, print_node: Callable[[LoopNode, int], None]
+    ) -> None:
+        """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
+        mark = self.blocks.team(node)
+        assert mark is not None
+        condition = self.blocks.team_condition(mark, least)
+        own = [] if mark in self.blocks.lasting else [mark]
+        self.text.add(indent, "{")
+        self.blocks.allocate(own, indent + 1, shared=True)
+        comment = "/* All threads run these loops: they pack together what all blocks read. */"
+        for line in (comment, f"#pragma omp parallel if ({condition})", "{"):
+            self.text.add(indent + 1, line)
+        self.blocks.allocate([mark], indent + 2, shared=False)
+        for child in node.children if isinstance(node, Block) else (node,):
+            print_node(child, indent + 2)
+        self.blocks.release([mark], indent + 2, shared=False)
+        self.text.add(indent + 1, "}")
+        self.blocks.release(own, indent + 1, shared=True)
+        self.text.add(indent, "}")
 
     def write(
         self,

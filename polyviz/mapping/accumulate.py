@@ -17,9 +17,9 @@ from polyviz.analysis import find_reductions
 from polyviz.analysis.strides import direction, motions, statement_rows
 from polyviz.mapping.short_loops import is_written_out
 from polyviz.model.expression import Assign, Call
-from polyviz.model.plan import HELD_COLUMNS, Accumulation
+from polyviz.model.plan import HELD_COLUMNS, VECTOR, Accumulation
 from polyviz.model.schedule import Decision
-from polyviz.transform.tree import band_at, bands, marks_above, statements_under
+from polyviz.transform.tree import band_at, bands, is_under_mark, marks_above, statements_under
 
 if TYPE_CHECKING:
     from polyviz.analysis import Reduction
@@ -46,10 +46,12 @@ def find_accumulations(
     reductions = {found.statement: found for found in find_reductions(scop)}
     found: dict[str, Accumulation] = {}
     paths = [path for path, _ in bands(tree)] if reductions else []
+    vectors = [path for path in paths if is_under_mark(band_at(tree, path), VECTOR)]
     for path in paths:
         band = band_at(tree, path)
         inside = any(other != path and other[: len(path)] == path for other in paths)
         held = HELD_COLUMNS in marks_above(band)
+        lanes_around = any(path != one and path[: len(one)] == one for one in vectors)
         names = () if inside or held else statements_under(band)
         others = [scop.statement(name) for name in names if name not in reductions]
         anew = {access.array for one in others if _moves_on(one, band) for access in _writes(one)}
@@ -63,6 +65,7 @@ def find_accumulations(
                 accumulation = replace(accumulation, values=values)
                 statement = scop.statement(name)
                 joins = in_lanes(statement, reduction) and _is_long(statement, _rows(statement, band))
+                joins = joins and not lanes_around
                 found.setdefault(name, _with_lanes(accumulation, processor) if joins else accumulation)
     return tuple(found.values()), tuple(map(_said, found.values()))
 

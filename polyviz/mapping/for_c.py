@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.analysis.recurrences import waits_of
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.interleave import has_chains
@@ -16,7 +18,7 @@ from polyviz.mapping.periodic import find_periodic, periodic_decision
 from polyviz.mapping.rows_ahead import find_rows_ahead
 from polyviz.model.expression import Assign
 from polyviz.model.late_terms import latest_last
-from polyviz.model.plan import INTERLEAVE, JAM, UNROLL_JAM, VECTOR, LateTerms
+from polyviz.model.plan import INTERLEAVE, JAM, PARALLEL, UNROLL_JAM, VECTOR, LateTerms
 from polyviz.model.reciprocals import multiplied
 from polyviz.model.schedule import Decision
 from polyviz.model.select import selection
@@ -24,9 +26,7 @@ from polyviz.model.terms import factored, operations
 from polyviz.transform.tree import bands, is_under_mark, marks_above, node_at, statements_under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import islpy as isl
+    from collections.abc import Iterable, Sequence
 
     from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
+    from polyviz.transform.tree import Path
 
 
 CHOOSES = (
@@ -107,7 +108,7 @@ def with_vector_loops(
 ) -> Plan:
     """``plan`` that says which of its vector loops go around others, which innermost ones (serial ones, too, but
     ``in_order``) are simpler but at their ends, which vector loops choose between values, and which walk down rows."""
-    decisions = lanes_decisions(plan.tree, plan.target)
+    decisions = lanes_decisions(scop, plan.tree, plan.target)
     found = find_periodic(scop, plan, serial=not in_order) if periodic else ()
     if found:
         decisions = (*decisions, periodic_decision(scop, found, plan.target))
@@ -177,11 +178,22 @@ def _operations(body: Iterable[Instruction]) -> int:
 
 
 def _choosing(scop: Scop, tree: isl.Schedule) -> tuple[str, ...]:
-    """The statements in vector loops that replace a cell where a condition on it holds."""
-    around = [statements_under(band) for _, band in bands(tree) if is_under_mark(band, VECTOR)]
+    """The statements in vector loops, and in single ones that threads share, that replace a cell where a condition on
+    it holds, or one of several."""
+    every = list(bands(tree))
+    around = [statements_under(band) for path, band in every if _is_for_lanes(path, band, [one for one, _ in every])]
     names = dict.fromkeys(name for found in around for name in found)
     bodies = {name: scop.statement(name).body for name in names}
     return tuple(name for name, body in bodies.items() if len(body) == 1 and selection(body[0]) is not None)
+
+
+def _is_for_lanes(path: Path, band: isl.ScheduleNode, paths: Sequence[Path]) -> bool:
+    """Whether the iterations of the one loop of ``band`` may be lanes."""
+    if is_under_mark(band, VECTOR):
+        return True
+    shared = any(name.partition(":")[0] == PARALLEL for name in marks_above(band)[:1])
+    inner = any(other != path and other[: len(path)] == path for other in paths)
+    return shared and not inner and band.band_get_partial_schedule().dim(isl.dim_type.out) == 1
 
 
 def left_to_the_compiler(

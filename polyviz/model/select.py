@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from polyviz.model.expression import Assign, Binary, Branch, Conditional, Element, walk
 
 if TYPE_CHECKING:
-    from polyviz.model.expression import Instruction
+    from polyviz.model.expression import Expression, Instruction
 
 
 def selection(instruction: Instruction) -> Assign | None:
-    """``if condition: cell = value`` as ``cell = value if condition else cell``, where the condition looks at the cell;
-    None for anything else.
+    """``if condition: cell = value`` as ``cell = value if condition else cell``, where the condition looks at the cell,
+    or is one of a chain of conditions that all replace it; None for anything else.
+
+    One condition on something else may hardly ever hold, and then stores would be all that is left to wait for.
 
     >>> from polyviz.model.expression import Compare, Name
     >>> smaller = Compare(("<",), (Name("x"), Element("best")))
@@ -21,10 +23,32 @@ def selection(instruction: Instruction) -> Assign | None:
 affine=True, span=None))), body=Name(name='x'), otherwise=Element(array='best', subscripts=(), affine=True, span=None))
     """
     match instruction:
-        case Branch(condition, (Assign() as assign,), ()):
-            target, value = assign.target, assign.value
-            if not any(isinstance(node, Element) and node == target for node in walk(condition)):
+        case Branch(condition, (Assign() as assign,), otherwise):
+            target = assign.target
+            other = _otherwise(otherwise, target)
+            if other is None or (other == target and not _looks_at(condition, target)):
                 return None
-            whole = value if assign.operator is None else Binary(assign.operator, target, value)
-            return Assign(target, Conditional(condition, whole, target))
+            return Assign(target, Conditional(condition, _new(assign), other))
     return None
+
+
+def _otherwise(instructions: tuple[Instruction, ...], target: Element) -> Expression | None:
+    """What ``target`` is where a condition does not hold, of nothing or a chain of others; None for anything else."""
+    match instructions:
+        case ():
+            return target
+        case (Branch(condition, (Assign() as assign,), otherwise),) if assign.target == target:
+            last = otherwise[0] if len(otherwise) == 1 else None
+            is_new = isinstance(last, Assign) and last.target == target
+            other = _new(last) if is_new and isinstance(last, Assign) else _otherwise(otherwise, target)
+            return None if other is None else Conditional(condition, _new(assign), other)
+    return None
+
+
+def _new(assign: Assign) -> Expression:
+    """The value that ``assign`` gives its cell."""
+    return assign.value if assign.operator is None else Binary(assign.operator, assign.target, assign.value)
+
+
+def _looks_at(condition: Expression, cell: Element) -> bool:
+    return any(isinstance(node, Element) and node == cell for node in walk(condition))

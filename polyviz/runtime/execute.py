@@ -51,6 +51,9 @@ FLAGS_OF_GCC = ("-fno-tree-loop-distribution",)
 """gcc 12 also tears loops apart whose statements need each other's values: over complex numbers (``A[0, j] -=
 A[j, k + 1]`` beside ``A[j, k - 1] += A[j, k + 3]``), and over real ones where it first makes versions of the loop for
 conditions inside. What may be torn apart is apart in the text. clang does not know the option."""
+ONE_THREAD_FLAGS = ("-fno-openmp", "-fopenmp-simd")
+"""For one thread nothing becomes a function of its own that threads are handed, in which gcc no longer knows that
+arrays lie apart, nor are two loops made one; vector loops stay what they are."""
 
 _PARALLEL_NUMBA = threading.Lock()
 """numba's own thread pool, in use where neither OpenMP nor TBB is found, ends the process when two threads enter it."""
@@ -269,7 +272,8 @@ def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     wrapping = WRAPPING_FLAGS if any(dtype.startswith(("int", "uint")) for dtype in dtypes) else ()
     lanes = without_vectors(toolchain) if program.scalar else ()
     numbers = COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()
-    return (*wrapping, *lanes, *numbers, *(() if toolchain.is_clang else FLAGS_OF_GCC))
+    alone = ONE_THREAD_FLAGS if program.threads == 1 and toolchain.openmp else ()
+    return (*wrapping, *lanes, *numbers, *alone, *(() if toolchain.is_clang else FLAGS_OF_GCC))
 
 
 def as_handed_over(program: Program, given: Values) -> Values:

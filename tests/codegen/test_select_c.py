@@ -128,3 +128,71 @@ def test_a_cell_that_may_not_be_there_is_not_looked_at() -> None:
     x = np.zeros((4, 4))
     kernel(x, np.zeros(1), 4)
     assert not x.any()
+
+
+CHAIN = """
+    def f(x, t, y):
+        for i in range(x.shape[0]):
+            if x[i] <= 0 and t[i] > 280:
+                y[i] = 0.96
+            elif x[i] <= 0 and t[i] <= 280:
+                y[i] = 0.1
+            elif x[i] > 0:
+                y[i] = x[i]
+    """
+SIGNS = """
+    def f(x, t, y):
+        for i in range(x.shape[0]):
+            for j in range(3):
+                if x[i] > 0.5:
+                    y[i, j] = 1
+                elif x[i] < -0.5:
+                    y[i, j] = -1
+                else:
+                    y[i, j] += t[i]
+    """
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize("count", [0, 1, 37])
+def test_a_chain_of_conditions_is_chosen_from_where_threads_share_the_loop(count: int, contract: str) -> None:
+    x, t = random(count) - 0.5, random(count) * 40 + 260
+    x[::5] = np.nan
+    kernel = agree_at(CHAIN, x, t, random(count), target="c", contract=contract)
+    _, _, loops = kernel.source.partition("kernel_f(")
+    assert loops.count("?") == 3
+    assert "if (x[i]" not in loops
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float32", "float64"])
+def test_the_last_of_a_chain_may_update(dtype: str) -> None:
+    x, y = 2 * random(9) - 1, (random(9, 3) * 9).astype(dtype)
+    agree(SIGNS, x, np.arange(9).astype(dtype), y, target="c")
+
+
+def test_a_chain_leaves_alone_what_its_conditions_keep_out_of_range() -> None:
+    text = """
+    def f(x, y, n):
+        for i in range(n):
+            if i < 50 and x[i] > 0.5:
+                y[i] = 1.0
+            elif y[i] > 0.5:
+                y[i] = x[0]
+    """
+    assert "&&" in agree(text, random(50), random(60), 60, target="c").source
+
+
+ALONE = {
+    "another cell": "y[i] = 1.0|elif x[i] < 0.25:|    y[i - 1] = 2.0",
+    "another array": "y[i] = 1.0|elif x[i] < 0.25:|    t[i] = 2.0",
+    "two cells": "y[i] = 1.0|elif x[i] < 0.25:|    y[i] = 2.0|    t[i] = 1.0",
+    "something dear": "y[i] = np.exp(x[i])|elif x[i] < 0.25:|    y[i] = 1.0",
+}
+
+
+@pytest.mark.parametrize("body", ALONE.values(), ids=list(ALONE))
+def test_other_chains_branch(body: str) -> None:
+    lines = body.replace("|", "\n            ")
+    text = f"def f(x, t, y):\n    for i in range(1, 40):\n            if x[i] > 0.5:\n                {lines}\n"
+    _, _, loops = agree(text, random(40), random(40), random(40), target="c").source.partition("kernel_f(")
+    assert "?" not in loops

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import threading
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import polyviz as pv
 from polyviz.model.program import NO_MEMORY, Program
 from polyviz.runtime.execute import NativeRunner, make_runner
 from polyviz.runtime.stages import telling
-from polyviz.runtime.toolchain import Toolchain
+from polyviz.runtime.toolchain import Toolchain, find_toolchain
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
@@ -704,3 +705,25 @@ def test_real_numbers_that_statements_under_a_condition_pass_to_and_fro() -> Non
 )
 def test_clang_is_known_under_other_names(name: str, version: str, expected: bool) -> None:
     assert Toolchain(name, (name,), version, True, ()).is_clang is expected
+
+SHARED = """
+def f(A, B, y):
+    for i in range(1, A.shape[0]):
+        for j in range(1, A.shape[1]):
+            A[i, j] = A[i - 1, j] + A[i, j - 1] + B[i, j]
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            y[int(B[i, j] * 9)] += A[i, j]
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_thread_needs_no_openmp(threads: int) -> None:
+    toolchain = find_toolchain()
+    if toolchain is None or not toolchain.openmp:
+        pytest.skip("no C compiler with OpenMP")
+    A, B = np.random.default_rng(1).random((2, 90, 80))
+    kernel = agree(SHARED, A / 9, B, np.zeros(9), target="c", threads=threads)
+    assert "#pragma omp parallel" in kernel.source
+    runner = NativeRunner(kernel.specialise(kernel.program.types))
+    assert hasattr(ctypes.CDLL(str(runner._function.path)), "omp_get_max_threads") == (threads > 1)
