@@ -178,5 +178,7 @@ def _granted(names: set[str], bodies: Bodies) -> Iterator[None]:
         (branch,) = body
         assert isinstance(branch, Branch)
         bodies[name] = branch.then
-    yield
-    bodies.update(before)
+    try:
+        yield
+    finally:
+        bodies.update(before)

@@ -101,7 +101,7 @@ class _Writer:
         written: list[ast.stmt] = []
         latest: ast.stmt | None = None
         for place, node in enumerate(body):
-            if latest is not None and not uses and bool(self._binds_anew(node, body[place + 1 :])):
+            if latest is not None and not uses and self._binds_anew(node, body[place + 1 :]):
                 written.remove(latest)  # nobody has looked at it
             if not mentions(node, name):
                 written.append(node)
