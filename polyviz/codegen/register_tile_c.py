@@ -65,7 +65,7 @@ def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
     if tile.shape is not None:
         return TileSize(*tile.shape, lanes)
     operands, parts = tile.operands, 1 if part == dtype else 2
-    return TileSize(*tile.processor.product_tile(len(operands.rows), len(operands.columns), parts), lanes)
+    return TileSize(*tile.processor.product_tile(len(operands.rows), len(operands.columns), lanes, parts), lanes)
 
 
 def steps_ahead(tile: RegisterTile, size: TileSize) -> int:

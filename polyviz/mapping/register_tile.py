@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 import islpy as isl
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
 
 _DOUBLE = 8
+_SINGLE = 4
 OPERATIONS = 300_000
 
 
@@ -116,7 +118,7 @@ def find_register_tile(
     roles = roles_of(tree, path, statement, copies_of(dependences))
     operands = operands_of(statement, roles, pack=pack)
     inner = 2 if roles.matrices else 1
-    tile_rows, _ = processor.product_tile(len(operands.rows), len(operands.columns))
+    tile_rows = _rows_of_tiles(processor, len(operands.rows), len(operands.columns))
 
     def choose(share_rows: bool) -> Blocks:
         return choose_blocks(
@@ -177,6 +179,11 @@ class _Cut(NamedTuple):
     blocks: Blocks
     instances: isl.Map
     shareable: bool
+
+
+def _rows_of_tiles(processor: Processor, rows: int, columns: int) -> int:
+    """Rows that are whole tiles of doubles as well as of single precision."""
+    return lcm(*(processor.product_tile(rows, columns, processor.lanes(size))[0] for size in (_DOUBLE, _SINGLE)))
 
 
 def _best_cut(cut: Callable[[Blocks], _Cut], choices: Sequence[Blocks]) -> _Cut:

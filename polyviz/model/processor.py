@@ -8,6 +8,10 @@ _FEWEST_ROWS = 3
 """Tiles of fewer rows read more operands than they add up."""
 _MOST_ROWS = 8
 """Rows of a tile that is not asked for: more of them leave the compiler no register for itself."""
+_MANY_REGISTERS = 32
+"""With so many of them three vectors per row leave no fewer rows than two."""
+_WIDEST_TILE = 16
+"""Columns of a tile that has no more sums than a narrower one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +34,30 @@ class Processor:
         """How many elements of this size one register holds."""
         return self.vector_bytes // element_bytes
 
-    def product_tile(self, rows: int, columns: int, parts: int = 1) -> tuple[int, int]:
+    def product_tile(self, rows: int, columns: int, lanes: int, parts: int = 1) -> tuple[int, int]:
         """The rows of a register tile and its vector registers per row, for a sum of products whose steps take so many
         values of ``rows`` and of ``columns``: as many sums as fit beside the operands of one step. Complex numbers have
-        two ``parts``, with a register for each.
+        two ``parts``, with a register for each. Of shapes with the same number of sums the one whose steps read less,
+        unless it is wider than most triangles and last columns can fill: a register has so many ``lanes``.
 
-        >>> Processor(64, 32, 49152, 1048576, 2).product_tile(1, 1)
+        >>> Processor(64, 32, 49152, 1048576, 2).product_tile(1, 1, 8)
         (8, 3)
-        >>> Processor(32, 16, 32768, 1048576, 2).product_tile(2, 2)
+        >>> Processor(32, 16, 32768, 1048576, 2).product_tile(1, 1, 4)
+        (4, 3)
+        >>> Processor(32, 16, 32768, 1048576, 2).product_tile(1, 1, 8)
+        (6, 2)
+        >>> Processor(32, 16, 32768, 1048576, 2).product_tile(2, 2, 4)
         (5, 2)
         """
-        vectors = 3 if self.vector_registers >= 32 else 2
-        sums = self.vector_registers // parts - vectors * columns - rows
-        return max(1, min(sums // vectors, _MOST_ROWS)), vectors
+
+        def gain(shape: tuple[int, int]) -> tuple[int, bool, int]:
+            height, vectors = shape
+            return height * vectors, vectors * lanes <= _WIDEST_TILE, -(height * rows + vectors * columns)
+
+        left = self.vector_registers // parts - rows
+        counts = (3,) if self.vector_registers >= _MANY_REGISTERS else (2, 3)
+        shapes = [((left - vectors * columns) // vectors, vectors) for vectors in counts]
+        return max(((max(1, min(height, _MOST_ROWS)), vectors) for height, vectors in shapes), key=gain)
 
     def tile_shapes(self) -> tuple[tuple[int, int], ...]:
         """Register tiles worth trying, as rows and vector registers per row: as many sums as there is room for.
