@@ -8,6 +8,9 @@ CONSTRAINTS := requirements/constraints.txt
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
+# An installed package comes with its byte code; a checkout does not, and where Python is told to write none every
+# process would spend seconds on reading hundreds of modules anew.
+COMPILED := $(RUN) compileall -q polyviz
 # Two test workers already keep native code busy on most machines; more than four only wait for memory.
 # Neighbours in the list go to the same worker, which finds at hand what they share (tests/shared.py).
 PYTEST := $(RUN) pytest -n auto --maxprocesses=4 --dist worksteal
@@ -59,11 +62,13 @@ bench: $(VENV)/.installed ## the benchmark tables against the installed peers
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
 	@echo "== installing from this checkout into $(VENV)"
 	@$(PIP) install --editable . --constraint $(CONSTRAINTS)
+	@$(COMPILED)
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	@echo "== installing the checks into $(VENV)"
 	@$(PIP) install --editable '.[test]' --constraint $(CONSTRAINTS)
+	@$(COMPILED)
 	@touch $@
 
 # The front end is optional: without npm, or where its packages cannot be fetched, that is said and the rest goes on.

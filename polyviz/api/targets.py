@@ -15,7 +15,7 @@ from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 from polyviz.views.html import paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _DEVICE_WORDS = ("gpu", "nvidia", "device", "ptx")
 """What people call a device; the target has another name."""
@@ -24,10 +24,6 @@ AUTOMATIC = ("c", "numba")
 
 SECOND_CHOICE = "target"
 """The step of the decision that says why ``auto`` is not the first of them."""
-
-PYTHON = "python"
-"""The target that is always there: nothing has to be looked for, which takes a while for the others."""
-
 
 @dataclass(frozen=True, slots=True)
 class Availability:
@@ -47,33 +43,27 @@ def targets() -> dict[str, Availability]:
     >>> targets()["python"].available
     True
     """
-    return {
-        "c": _c(),
-        "numba": _numba(),
-        PYTHON: Availability(True, "readable loops under this Python"),
-        "cuda": _cuda(),
-        "emulated": _emulated(),
-    }
+    return {name: found() for name, found in _looked_for().items()}
 
 
 def resolve_target(name: str) -> str:
     """The target meant by ``name``; ``auto`` is ``c`` where a compiler is found, else ``numba``.
 
+    Only this target is looked for: to ask the driver of a device takes longer than to compile for the processor.
     Raises OptionError for an unknown name and ToolchainError for a target that cannot run here.
     """
-    if name == PYTHON:
-        return name
-    known = targets()
+    looked_for = _looked_for()
     if name == "auto":
         first, otherwise = AUTOMATIC
-        return first if known[first].available else otherwise
-    if name not in known:
-        raise OptionError(unknown_target(name, (*known, "auto")))
-    if not known[name].available:
-        others = " or ".join(repr(other) for other, found in known.items() if found.available)
+        return first if looked_for[first]().available else otherwise
+    if name not in looked_for:
+        raise OptionError(unknown_target(name, (*looked_for, "auto")))
+    found = looked_for[name]()
+    if not found.available:
+        others = " or ".join(repr(other) for other, found in targets().items() if found.available)
         raise ToolchainError(
             f"The target {name!r} cannot run here.",
-            reason=known[name].reason,
+            reason=found.reason,
             hint=f"Use the target {others} instead.",
         )
     return name
@@ -84,7 +74,7 @@ def second_choice(name: str, resolved: str) -> Iterator[Decision]:
     first = AUTOMATIC[0]
     if name != "auto" or resolved not in AUTOMATIC[1:]:
         return
-    found = targets()[first]
+    found = _looked_for()[first]()
     if not found.available:  # else it refused the program, which the kernel says itself
         yield Decision(SECOND_CHOICE, f"{resolved} instead of {first}: {found.reason}")
 
@@ -105,6 +95,11 @@ def unknown_target(name: str, known: Iterable[str]) -> str:
     return f"Unknown target {name!r}" + (f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}.")
 
 
+def _looked_for() -> dict[str, Callable[[], Availability]]:
+    """How each target is looked for."""
+    return {"c": _c, "numba": _numba, "python": _python, "cuda": _cuda, "emulated": _emulated}
+
+
 def _c() -> Availability:
     return Availability(*toolchain_availability())
 
@@ -118,6 +113,10 @@ def _emulated() -> Availability:
     if find_cxx_toolchain() is None:
         return Availability(False, "no C++ compiler with ucontext.h was found; on Debian: apt-get install g++")
     return Availability(True, "CUDA text on the processor, every access watched; slow, for small sizes")
+
+
+def _python() -> Availability:
+    return Availability(True, "readable loops under this Python")
 
 
 @lru_cache(maxsize=1)

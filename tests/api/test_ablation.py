@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.api.targets import Availability
 from polyviz.model.techniques import techniques_for
 from tests.running import function_of
 
@@ -81,8 +82,8 @@ def test_without_a_device_counts_tell_what_a_technique_gives() -> None:
 
 
 def test_a_target_that_is_not_here_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = pv.targets()
-    missing = {**here, "c": type(here["c"])(False, "No C compiler was found.")}
-    monkeypatch.setattr(sys.modules["polyviz.api.targets"], "targets", lambda: missing)
+    room = sys.modules["polyviz.api.targets"]
+    missing = {**room._looked_for(), "c": lambda: Availability(False, "No C compiler was found.")}
+    monkeypatch.setattr(room, "_looked_for", lambda: missing)
     with pytest.raises(pv.ToolchainError, match="The target 'c' cannot run here"):
         pv.ablation(function_of(PRODUCT), target="c")

@@ -10,6 +10,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.api.compiling import named_schedules
+from polyviz.api.targets import Availability
 from tests.running import function_of
 
 SHIFT = """
@@ -115,9 +116,9 @@ def test_wrong_options_are_one_line(options: dict[str, Any], sentence: str) -> N
 
 
 def test_a_target_that_is_not_here_is_a_row_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = pv.targets()
-    missing = {**here, "c": type(here["c"])(False, "No C compiler was found.")}
-    monkeypatch.setattr(sys.modules["polyviz.api.targets"], "targets", lambda: missing)
+    room = sys.modules["polyviz.api.targets"]
+    missing = {**room._looked_for(), "c": lambda: Availability(False, "No C compiler was found.")}
+    monkeypatch.setattr(room, "_looked_for", lambda: missing)
     result = pv.compare(
         function_of(SHIFT),
         np.zeros(5),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -168,6 +169,12 @@ def test_every_target_says_whether_it_can_run() -> None:
     assert {"c", "numba", "python"} <= found.keys()
     assert found["python"].available
     assert all(availability.reason for availability in found.values())
+
+
+def test_only_the_target_that_is_asked_for_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = sys.modules["polyviz.api.targets"]
+    monkeypatch.setattr(room, "_looked_for", lambda: {"python": room._python, "cuda": pytest.fail})
+    assert room.resolve_target("python") == "python"
 
 
 def test_a_target_shown_by_a_notebook_says_what_is_missing() -> None:
