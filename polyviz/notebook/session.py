@@ -24,7 +24,6 @@ from polyviz.notebook.result import Part
 from polyviz.runtime.as_written import PROCESSORS
 from polyviz.runtime.binding import Binder
 from polyviz.runtime.host_copies import on_host
-from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
 from polyviz.runtime.worker import CancelledError, NoMemoryError, TimeLimitError, Worker, shared_worker
@@ -219,7 +218,7 @@ class Session:
         started = time.perf_counter()
         run_in_place(part.kernel, self.namespace)
         elapsed = time.perf_counter() - started
-        return replace(part, seconds=elapsed, sizes=bound.parameters, layouts=layout_notes(bound.given))
+        return replace(part, seconds=elapsed, sizes=bound.parameters, layouts=part.kernel.layouts)
 
     def interrupted(self, error: KeyboardInterrupt) -> CancelledError:
         """What to tell a user who pressed stop."""

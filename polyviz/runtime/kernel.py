@@ -92,7 +92,8 @@ class Kernel(Displayable):
         self._compiling = threading.Lock()
         self._compiled: dict[object, Compiled] = {}
         self._latest: Program | None = None
-        self._layouts: tuple[str, ...] = ()
+        self.layouts: tuple[str, ...] = ()
+        """Which arrays made the latest call slower, a sentence each."""
         self._bounds_checked: set[object] = set()
         self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
@@ -239,7 +240,7 @@ class Kernel(Displayable):
         """Run on ``arguments``; the result of the original function."""
         ran = None if keywords else self._quick.run(arguments)
         if ran is not None:
-            self._latest, self._layouts, result = ran
+            self._latest, self.layouts, result = ran
             return result
         try:
             bound = self.bind(arguments, keywords)
@@ -257,7 +258,7 @@ class Kernel(Displayable):
                 self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
             )
         compiled = self._compile(bound)
-        self._layouts = layout_notes(bound.given, compiled.program.transposed)
+        self.layouts = layout_notes(bound.given, compiled.program.transposed)
         result = compiled.runner(bound.given, bound.parameters)
         if not keywords:
             self._quick.remember(arguments, bound, compiled.runner)
@@ -378,7 +379,7 @@ class Kernel(Displayable):
         lines += [f"  {decision.step}: {decision.text}" for decision in decisions]
         lines.append(f"  contract {self.floating_point}: {CONTRACTS[self.floating_point]}")
         of_the_runner = getattr(self._latest_runner(), "notes", ())
-        notes = (*self.scop.notes, *self.program.notes, *self._layouts, *of_the_runner)
+        notes = (*self.scop.notes, *self.program.notes, *self.layouts, *of_the_runner)
         lines += [f"  note: {note}" for note in notes]
         return "\n".join(lines)
 

@@ -26,20 +26,22 @@ def layout_of(array: Any) -> Literal["C", "F", "A"]:
 def layout_notes(given: Mapping[str, Any], transposed: Container[str] = ()) -> tuple[str, ...]:
     """One sentence per array that is read more slowly than one laid out as C lays it out.
 
-    ``transposed`` are those that have loops for their transposes.
+    ``transposed`` are those that have loops for their transposes, where they lie in Fortran order.
 
-    >>> layout_notes({"A": np.zeros((3, 4), order="F"), "n": 3})
+    >>> given = {"A": np.zeros((3, 4), order="F"), "B": np.zeros((3, 4)), "n": 3}
+    >>> layout_notes(given)
     ('A lies in Fortran order and is read through its strides, which is slower: np.ascontiguousarray(A) avoids that',)
+    >>> layout_notes(given, {"A", "B"})
+    ()
     """
     arrays = ((name, value) for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim)
-    handed = ((name, value.T if name in transposed else value) for name, value in arrays)
-    return tuple(sentence for name, value in handed for sentence in _note(name, value))
+    return tuple(note for name, value in arrays for note in _note(name, value, may_be_turned=name in transposed))
 
 
-def _note(name: str, value: np.ndarray[Any, Any]) -> Iterator[str]:
+def _note(name: str, value: np.ndarray[Any, Any], *, may_be_turned: bool) -> Iterator[str]:
     if not is_addressable(value):
         why = "is not aligned" if value.dtype.isnative else "has another byte order"
         yield f"{name} {why}, so it is copied before each run, and back where it is written"
-    elif value.size and not value.flags.c_contiguous:
+    elif value.size and not (value.flags.c_contiguous or (may_be_turned and value.flags.f_contiguous)):
         how = "lies in Fortran order" if value.flags.f_contiguous else "is not contiguous"
         yield f"{name} {how} and is read through its strides, which is slower: np.ascontiguousarray({name}) avoids that"

@@ -367,12 +367,13 @@ def test_arrays_that_overlap_run_as_written_and_that_is_said(notebook) -> None:
 
 
 @pytest.mark.slow
-def test_arrays_that_take_a_slower_way_are_named(notebook) -> None:
+@pytest.mark.parametrize(("target", "slower"), [("python", True), ("numba", False)])
+def test_arrays_that_take_a_slower_way_are_named(notebook, target: str, *, slower: bool) -> None:
     notebook.namespace["A"] = np.asfortranarray(notebook["A"])
     expected = notebook["A"].T + 1.0
-    result = notebook.run("%%polyopt -t python\n" + TRANSPOSE)
+    result = notebook.run(f"%%polyopt -t {target}\n" + TRANSPOSE)
     np.testing.assert_array_equal(notebook["C"], expected)
-    assert "Note: A lies in Fortran order and is read through its strides" in repr(result)
+    assert ("Note: A lies in Fortran order and is read through its strides" in repr(result)) == slower
 
 
 @pytest.mark.slow
