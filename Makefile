@@ -16,13 +16,13 @@ COMPILED := $(RUN) compileall -q polyviz
 PYTEST := $(RUN) pytest -n auto --maxprocesses=4 --dist worksteal
 QUICK := -m "not slow and not gpu"
 # What the cold run of `make test` covers; the slow tests take most of its time.
-TESTS ?= not gpu
+TESTS ?= not gpu and not more
 # Who compiles: only there a cache that is already filled can make a difference.
 COMPILING := tests/api tests/runtime
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo install labextension wheel test fast lint bench test-gpu constraints clean
+.PHONY: help demo install labextension wheel test test-all fast lint bench test-gpu constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -38,10 +38,13 @@ wheel: labextension ## a wheel and a source archive in dist/, with the live view
 	@$(PIP) install hatchling --constraint $(CONSTRAINTS)
 	@$(RUN) hatchling build --directory dist
 
-test: lint labextension ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
+test: lint labextension ## the checks that need no GPU: lint, types, import contracts, tests with a cold and a warm cache
 	@POLYVIZ_CACHE_DIR=$$(mktemp -d) && export POLYVIZ_CACHE_DIR && trap 'rm -rf "$$POLYVIZ_CACHE_DIR"' EXIT && \
 	echo "== all tests, cold cache" && $(PYTEST) -m "$(TESTS)" && \
 	echo "== quick tests that compile, warm cache" && $(PYTEST) -q $(QUICK) --optimised some $(COMPILING)
+
+test-all: ## the same with every case of every test, which takes half as long again
+	@$(MAKE) test TESTS="not gpu"
 
 fast: $(VENV)/.installed-test ## the quick tests only
 	@$(PYTEST) -q $(QUICK)

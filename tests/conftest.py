@@ -121,21 +121,42 @@ NEEDS: dict[str, Callable[[], str]] = {"gpu": missing_gpu, "browser": missing_br
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         # Where a test has several targets, numba's takes seconds to compile what takes C a tenth of that.
-        chosen = getattr(item, "callspec", None)
-        if chosen and chosen.params.get("target") == "numba":
+        if target_of(item) == "numba":
             item.add_marker(pytest.mark.slow)
     cases: Counter[tuple[Path, str]] = Counter()
     for item in items:
         thinned = item.get_closest_marker("thinned")
         if thinned:
-            test = (item.path, item.name.partition("[")[0])
+            test = test_of(item)
             if cases[test] % thinned.args[0]:
                 item.add_marker(pytest.mark.slow)
                 item.add_marker(pytest.mark.hardly_optimised)
             cases[test] += 1
+    leave_out_in_turn(items)
     optimise_in_turn(items)
     # The longest first: last, one of them would keep one worker busy for a minute after the others have ended.
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+
+
+def test_of(item: pytest.Item) -> tuple[Path, str]:
+    """What the cases of one test have in common."""
+    return item.path, item.name.partition("[")[0]
+
+
+def target_of(item: pytest.Item) -> Any:
+    """The target that a case is for, None where its test has no such parameter."""
+    chosen = getattr(item, "callspec", None)
+    return chosen.params.get("target") if chosen else None
+
+
+def leave_out_in_turn(items: list[pytest.Item]) -> None:
+    """Two of three slow cases are ``more`` where quick ones of the same test find the same faults: other values, or
+    another target."""
+    quick = {test_of(item) for item in items if item.get_closest_marker("slow") is None}
+    for item in items:
+        alike = item.get_closest_marker("thinned") or target_of(item) == "numba"
+        if item.get_closest_marker("slow") and alike and test_of(item) in quick and zlib.crc32(item.name.encode()) % 3:
+            item.add_marker(pytest.mark.more)
 
 
 def optimise_in_turn(items: list[pytest.Item]) -> None:
@@ -146,10 +167,9 @@ def optimise_in_turn(items: list[pytest.Item]) -> None:
     """
     met: set[tuple[Path, str, Any]] = set()
     for item in items:
-        chosen = getattr(item, "callspec", None)
-        if chosen is None:
+        if not hasattr(item, "callspec"):
             continue
-        cases = (item.path, item.name.partition("[")[0], chosen.params.get("target"))
+        cases = (*test_of(item), target_of(item))
         if cases in met and zlib.crc32(item.name.encode()) % 4:
             item.add_marker(pytest.mark.hardly_optimised)
         met.add(cases)
