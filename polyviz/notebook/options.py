@@ -43,6 +43,7 @@ class Options:
     )
     targets: tuple[str, ...] = ("auto",)
     tile: tuple[int, ...] | Literal[False] | None = None
+    threads: int | None = None
     without: Mapping[str, Off] = field(default_factory=dict)
     contract: FloatingPoint = "reassociate"
     tune: float | None = None
@@ -57,8 +58,8 @@ class Options:
     @property
     def building(self) -> dict[str, Any]:
         """The keywords of ``pv.compile`` that every variant gets."""
-        tile = {} if self.tile is None else {"tile": self.tile}
-        return {"contract": self.contract, **self.without, **tile}
+        sizes = {name: value for name in ("tile", "threads") if (value := getattr(self, name)) is not None}
+        return {"contract": self.contract, **self.without, **sizes}
 
 
 def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Options:
@@ -76,6 +77,7 @@ def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Opt
         schedules=schedules or {DEFAULT_SCHEDULE: DEFAULT_SCHEDULE},
         targets=targets or ("auto",),
         tile=_tile(words.tile),
+        threads=None if words.threads is None else _positive("--threads", words.threads),
         without=_without(words.without),
         contract=_contract(words.contract),
         tune=_seconds(words.tune),
@@ -97,6 +99,8 @@ def _check_effects(words: argparse.Namespace, *, compares: bool) -> None:
             raise OptionError(
                 f"--{given[0].replace('_', '-')} has no effect with --inspect, which runs no loop."
             )
+    if words.threads is not None and "threads" in _without(words.without):
+        raise OptionError("--threads has no effect beside --without threads, which stands for one.")
     if words.tune is not None and compares:
         raise OptionError(
             "--tune looks around one variant: name one schedule and one target, and leave --compare out."
@@ -107,7 +111,7 @@ def _check_effects(words: argparse.Namespace, *, compares: bool) -> None:
         )
 
 
-_OF_A_RUN = ("target", "tile", "without", "contract", "compare", "repeats", "no_verify", "show")
+_OF_A_RUN = ("target", "tile", "threads", "without", "contract", "compare", "repeats", "no_verify", "show")
 """The options that say how to run or what to show of a run."""
 
 

@@ -28,6 +28,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "--target": {"metavar": "NAME[,NAME…]", "help": "auto (default), c, numba, python, cuda or emulated"},
     "--tile": {"metavar": "N[,N…]", "help": "tile sizes such as 32,32,32, or off"},
+    "--threads": {"metavar": "N", "help": "how many threads share the loops at most, default one per core"},
     "--without": {
         "metavar": "NAME[,NAME…]",
         "help": "techniques to leave out: "

@@ -23,11 +23,12 @@ def test_no_words_mean_the_defaults() -> None:
 
 
 def test_every_word_arrives() -> None:
-    line = "-s isl -t c --tile 8,16 --compare --set N=1000 --set M=-2,K=3 --name s --repeats 3 --no-verify --show tree"
-    assert options(line) == Options(
+    sizes = "--tile 8,16 --threads 3 --set N=1000 --set M=-2,K=3"
+    assert options(f"-s isl -t c {sizes} --compare --name s --repeats 3 --no-verify --show tree") == Options(
         schedules={"isl": "isl"},
         targets=("c",),
         tile=(8, 16),
+        threads=3,
         compare=True,
         sizes={"N": 1000, "M": -2, "K": 3},
         name="s",
@@ -44,6 +45,7 @@ def test_techniques_contract_and_time_for_tuning_arrive() -> None:
     assert chosen.building == {"contract": "strict", **chosen.without, "tile": (8,)}
     assert options("--tune").tune == 20.0
     assert options("--without tile").building["tile"] is False
+    assert options("--threads 2").building == {"contract": "reassociate", "threads": 2}
 
 
 def test_several_variants_are_a_comparison() -> None:
@@ -155,7 +157,10 @@ def test_tiling_can_be_switched_off() -> None:
             "--repeats 3",
             "--repeats counts the timings of a comparison: add --compare, or more than one variant.",
         ),
-        ("--threads 4", "Unknown option '--threads': %%polyopt --help lists those there are."),
+        ("--jobs 4", "Unknown option '--jobs': %%polyopt --help lists those there are."),
+        ("--threads two", "--threads takes whole numbers from 1 on, not 'two'."),
+        ("--threads 2 --without threads", "--threads has no effect beside --without threads, which stands for one."),
+        ("--inspect --threads 2", "--threads has no effect with --inspect, which runs no loop."),
         ("-S isl", "Unknown option '-S': did you mean '-s'?"),
         ("pluto", "Unexpected 'pluto': did you mean '-s pluto'? Several names are separated by commas."),
         ("numba", "Unexpected 'numba': did you mean '-t numba'? Several names are separated by commas."),

@@ -4,7 +4,7 @@ export const MAGIC = '%%polyopt';
 const INSPECT = '--inspect';
 /** Options that say how to run, with the number of values behind them: an inspection runs nothing, and refuses them. */
 const OF_A_RUN: ReadonlyMap<string, number> = new Map([
-  ...['-t', '--target', '--tile', '--without', '--contract', '--repeats', '--show', '--tune'].map(name => [name, 1] as const),
+  ...['-t', '--target', '--tile', '--threads', '--without', '--contract', '--repeats', '--show', '--tune'].map(name => [name, 1] as const),
   ...['--compare', '--no-verify'].map(name => [name, 0] as const)
 ]);
 
