@@ -4,6 +4,8 @@
 does the same to the cell, bit for bit: what is compared with a NaN is not stored by either, nor is one of two zeros in
 the place of the other. It is a reduction like any other, whose loops threads and vector lanes may share.
 
+``if x[i] > x[j]: x[i], x[j] = x[j], x[i]`` puts the smaller one first, and is both a minimum and a maximum.
+
 The condition compares in the type that cell and value have in common, and leaves the cell alone; the minimum is of
 that type. Where it might not hold every value of the cell (a fraction beside whole numbers of 64 bits) nothing changes:
 the types of arguments are not known here, so the value has to be made of elements of the cell's own array, or of one
@@ -42,6 +44,11 @@ def with_extremes(scop: Scop, dependences: Dependences) -> Scop:
 
 
 def _note(statement: Statement) -> str:
+    if len(statement.body) > 1:
+        return (
+            f"{statement.name} (line {statement.span.line}) puts two values in order, whatever its condition finds: "
+            "it is taken as `min` and `max`, and both cells as always written."
+        )
     [assign] = statement.body
     assert isinstance(assign, Assign)
     assert isinstance(assign.value, Call)
@@ -54,30 +61,70 @@ def _note(statement: Statement) -> str:
 
 def _extreme(scop: Scop, statement: Statement) -> Statement | None:
     """``statement`` without its condition, where that keeps the smaller or larger value."""
-    assign = _kept(statement)
-    if assign is None or not _holds(scop, assign):
-        return None
-    accesses = _certain(statement.accesses)
-    return None if accesses is None else replace(statement, accesses=accesses, body=(assign,))
-
-
-def _kept(statement: Statement) -> Assign | None:
-    if len(statement.body) != 1 or not isinstance(statement.body[0], Branch):
-        return None
     branch = statement.body[0]
-    if branch.otherwise or len(branch.then) != 1 or not isinstance(branch.condition, Compare):
+    if len(statement.body) != 1 or not isinstance(branch, Branch) or branch.otherwise:
         return None
-    [assign], compared = branch.then, branch.condition
-    if not isinstance(assign, Assign) or assign.operator is not None or len(compared.operands) != 2:
+    body = _kept(scop, branch) or _ordered(scop, statement, branch)
+    if body is None:
         return None
-    [operator], target = compared.operators, assign.target
-    if compared.operands == (target, assign.value):
+    own = body[0].target.array if len(body) > 1 else ""
+    accesses = _certain(statement.accesses, own)
+    return None if accesses is None else replace(statement, accesses=accesses, body=body)
+
+
+def _kept(scop: Scop, branch: Branch) -> tuple[Assign, ...] | None:
+    """What keeps the smaller or larger value, if all that ``branch`` does is that."""
+    assigns = _plain(branch)
+    if len(assigns) != 1:
+        return None
+    [assign] = assigns
+    found = _chosen(branch.condition, assign.target, assign.value)
+    return None if found is None or not _holds(scop, found) else (found,)
+
+
+def _ordered(scop: Scop, statement: Statement, branch: Branch) -> tuple[Assign, ...] | None:
+    """What puts two cells of an array in order, if all that ``branch`` does is to exchange them."""
+    assigns = _plain(branch)
+    if len(assigns) != 3:
+        return None
+    saved, first, second = assigns
+    cells = (saved.value, first.value)
+    if cells != (first.target, second.target) or second.value != saved.target:
+        return None
+    if first.target.array != second.target.array or not _is_own(scop, statement, saved.target.array):
+        return None
+    kept = _chosen(branch.condition, first.target, second.target)
+    if kept is None or not second.target.affine:
+        return None
+    assert isinstance(kept.value, Call)
+    other = "max" if kept.value.function == "min" else "min"
+    return saved, kept, replace(second, value=Call(other, (second.target, saved.target)))
+
+
+def _plain(branch: Branch) -> list[Assign]:
+    """What ``branch`` does, if these are plain assignments."""
+    found = [one for one in branch.then if isinstance(one, Assign) and one.operator is None]
+    return found if len(found) == len(branch.then) else []
+
+
+def _is_own(scop: Scop, statement: Statement, name: str) -> bool:
+    """Whether the temporary ``name`` is for ``statement`` alone."""
+    array = scop.array(name)
+    others = (other for other in scop.statements if other.name != statement.name)
+    used = any(access.array == name for other in others for access in other.accesses)
+    return array.rank == 0 and not (array.live_in or array.live_out or used)
+
+
+def _chosen(condition: Expression, target: Element, value: Expression) -> Assign | None:
+    """What ``if condition: target = value`` keeps."""
+    if not isinstance(condition, Compare) or len(condition.operands) != 2 or not target.affine:
+        return None
+    [operator] = condition.operators
+    if condition.operands == (target, value):
         operator = _TURNED.get(operator, "")
-    elif compared.operands != (assign.value, target):
+    elif condition.operands != (value, target):
         return None
-    if operator not in _KEEPS or not target.affine:
-        return None
-    return replace(assign, value=Call(_KEEPS[operator], (target, assign.value)))
+    return Assign(target, Call(_KEEPS[operator], (target, value))) if operator in _KEEPS else None
 
 
 def _holds(scop: Scop, assign: Assign) -> bool:
@@ -137,17 +184,20 @@ def _value(statement: Statement, name: str) -> Expression | None:
     return assign.value if assign.operator is None and assign.target.array == name else None
 
 
-def _certain(accesses: Iterable[Access]) -> tuple[Access, ...] | None:
-    """``accesses`` without those that the condition is about, which has read the same cells; None if it has not."""
+def _certain(accesses: Iterable[Access], own: str) -> tuple[Access, ...] | None:
+    """``accesses`` without those that the condition is about, which has read the same cells; None if it has not.
+
+    ``own`` is a temporary that nothing else uses.
+    """
     reads = [access for access in accesses if access.kind == "read" and access.exact]
 
     def known(access: Access) -> bool:
-        return any(
+        return access.array == own or any(
             access.array == read.array and bool(access.relation.is_equal(read.relation)) for read in reads
         )
 
     others = [access for access in accesses if access not in reads]
     if not all(map(known, others)):
         return None
-    written = [replace(access, exact=True, reason="") for access in others if access.kind == "write"]
-    return (*reads, *written)
+    kept = [access for access in others if access.kind == "write" or access.array == own]
+    return (*reads, *(replace(access, exact=True, reason="") for access in kept))

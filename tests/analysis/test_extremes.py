@@ -56,6 +56,22 @@ OWN_CELLS = """
                 if a[i, j] < a[i, 0]:
                     a[i, 0] = a[i, j]
     """
+SORTED = """
+    def sort(a):
+        for end in range(a.shape[0], 1, -1):
+            for i in range(end - 1):
+                if a[i, 2] > a[i + 1, 2]:
+                    a[i, 2], a[i + 1, 2] = a[i + 1, 2], a[i, 2]
+    """
+SORTED_DOWNWARDS = """
+    def sort(a):
+        for start in range(a.shape[0]):
+            for i in range(start % 2, a.shape[0] - 1, 2):
+                if a[i, 2] < a[i + 1, 2]:
+                    t = a[i + 1, 2]
+                    a[i + 1, 2] = a[i, 2]
+                    a[i, 2] = t
+    """
 TAKEN = {
     "a temporary": (SHORTEST_PATHS, "min"),
     "the other way round": (SHORTEST_PATHS.replace("d[i, j] > t", "t < d[i, j]"), "min"),
@@ -63,6 +79,11 @@ TAKEN = {
     "fractions": (LEAST_OF_ROWS, "min"),
     "its own array": (OWN_CELLS, "min"),
     "an array like it": (LIKE_ANOTHER, "max"),
+}
+EXCHANGED = {
+    "bubbles": SORTED,
+    "a temporary of its own": SORTED_DOWNWARDS,
+    "compared the other way round": SORTED_DOWNWARDS.replace("a[i, 2] < a[i + 1, 2]", "a[i + 1, 2] < a[i, 2]"),
 }
 KEPT = {
     "ties are stored": SHORTEST_PATHS.replace(">", ">="),
@@ -87,6 +108,16 @@ KEPT = {
                         a[i] = t
         """,
     "a whole number to begin with": LEAST_OF_ROWS.replace("np.inf", "1000"),
+    "an exchange of ties": SORTED.replace(">", ">="),
+    "an exchange of others": SORTED.replace("if a[i, 2]", "if a[i, 1]"),
+    "no exchange": SORTED_DOWNWARDS.replace("= t", "= a[i + 1, 2]"),
+    "a temporary that is used again": SORTED_DOWNWARDS + "        a[0, 0] = t\n",
+    "an exchange of two arrays": """
+        def f(a, b):
+            for i in range(a.shape[0]):
+                if a[i] > b[i]:
+                    a[i], b[i] = b[i], a[i]
+        """,
     "cells that data tell": """
         def f(a, which):
             for i in range(a.shape[0]):
@@ -108,6 +139,14 @@ def test_the_condition_is_a_minimum_or_maximum(name: str) -> None:
         assert [one.operator for one in find_reductions(found)] == [operator]
 
 
+@pytest.mark.parametrize("name", EXCHANGED)
+def test_an_exchange_is_a_minimum_and_a_maximum(name: str) -> None:
+    part = pv.extract(function_of(EXCHANGED[name]))
+    found = with_extremes(part, dependences(part))
+    assert "puts two values in order" in found.notes[-1]
+    assert all(statement.exact for statement in found.statements)
+
+
 @pytest.mark.parametrize("name", KEPT)
 def test_what_stays_a_condition(name: str) -> None:
     part = pv.extract(function_of(KEPT[name]))
@@ -127,14 +166,14 @@ def values(dtype: str) -> np.ndarray[Any, Any]:
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint64", "int8"])
-@pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.parametrize("name", [*TAKEN, *EXCHANGED])
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_every_target_keeps_what_the_condition_keeps(
     target: str, name: str, dtype: str, contract: str
 ) -> None:
     if target == "c" and find_toolchain() is None:
         pytest.skip("no C compiler")
-    function = function_of(TAKEN[name][0])
+    function = function_of(EXCHANGED.get(name) or TAKEN[name][0])
     given, own = values(dtype), values(dtype)
     expected = compiled_by_numba(function, (given,))(given)
     found = pv.compile(function, target=target, contract=contract)(own)
