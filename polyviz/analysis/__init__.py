@@ -5,6 +5,7 @@ from __future__ import annotations
 from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.counting import count_points, instance_counts
 from polyviz.analysis.dependences import dependences
+from polyviz.analysis.extremes import with_extremes
 from polyviz.analysis.footprints import Footprint, footprints, operation_counts
 from polyviz.analysis.legality import check
 from polyviz.analysis.live_ranges import separate_live_ranges
@@ -39,6 +40,7 @@ __all__ = [
     "parallelism",
     "separate_live_ranges",
     "transposable",
+    "with_extremes",
     "with_private_arrays",
     "with_transposed_arrays",
     "with_values_in_place",

@@ -6,7 +6,6 @@ import re
 from collections import deque
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -19,7 +18,7 @@ from polyviz.model.dependences import CarriedDependence, Dependence, LoopParalle
 from polyviz.model.schedule import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from polyviz.analysis.carried import BandVisit, Rows
     from polyviz.analysis.witness import Pair
@@ -124,18 +123,37 @@ def parallelism(
     that a dependence ties. A scalar of which every iteration gets a copy ties nothing, and the explanation names it.
     """
     tree = schedule.tree if isinstance(schedule, Schedule) else schedule
-    return tuple(loop for visit, copies in _both(scop, dependences, tree) for loop in _loops(scop, visit, copies))
+    return tuple(
+        loop
+        for visit, copies in _both(scop, dependences, tree)
+        for _, loop in _loops(scop, visit, copies, range(len(visit.rows)))
+    )
 
 
 def loop_parallelism(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, number: int
 ) -> LoopParallelism:
     """What :func:`parallelism` says of one loop, by its place among all of them; nothing is found out about others."""
-    for visit, copies in _both(scop, dependences, tree):
-        if number < len(visit.rows):
-            return next(islice(_loops(scop, visit, copies), number, None))
-        number -= len(visit.rows)
-    raise IndexError(number)
+    return parallelism_of(scop, dependences, tree, (number,))[number]
+
+
+def parallelism_of(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, numbers: Collection[int]
+) -> dict[int, LoopParallelism]:
+    """What :func:`parallelism` says of the loops at the places ``numbers`` among all of them, and of no others.
+
+    Raises KeyError where there are not that many.
+    """
+    found: dict[int, LoopParallelism] = {}
+    first = 0
+    for visit, copies in _both(scop, dependences, tree) if numbers else ():
+        wanted = {number - first for number in numbers if first <= number < first + len(visit.rows)}
+        for member, loop in _loops(scop, visit, copies, wanted):
+            found[first + member] = loop
+        if found.keys() >= {*numbers}:
+            break
+        first += len(visit.rows)
+    return {number: found[number] for number in numbers}
 
 
 def _both(
@@ -179,10 +197,14 @@ def _properties(visit: BandVisit) -> BandProperties:
     return BandProperties(permutable, tuple(members), visit.statements, visit.depth)
 
 
-def _loops(scop: Scop, visit: BandVisit, copies: tuple[Constraint, ...]) -> Iterator[LoopParallelism]:
+def _loops(
+    scop: Scop, visit: BandVisit, copies: tuple[Constraint, ...], wanted: Collection[int]
+) -> Iterator[tuple[int, LoopParallelism]]:
+    """The ``wanted`` members of a band, each with what is found of its loop."""
     left = visit.constraints
-    for member, rows in enumerate(visit.rows):
-        yield _loop(scop, rows, visit.depth + member, _verdict(left, rows), _copied(copies, rows))
+    for member, rows in enumerate(visit.rows[: max(wanted, default=-1) + 1]):
+        if member in wanted:
+            yield member, _loop(scop, rows, visit.depth + member, _verdict(left, rows), _copied(copies, rows))
         left, copies = undecided(left, rows), undecided(copies, rows)
 
 

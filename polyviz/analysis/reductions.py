@@ -80,7 +80,7 @@ def _reduction(statement: Statement, *, scattered: bool) -> Reduction | None:
     if len(statement.body) != 1 or not isinstance(statement.body[0], Assign):
         return None
     assignment = statement.body[0]
-    operator = _operator(assignment)
+    operator = folding_operator(assignment)
     if operator is None or not (assignment.target.affine or (scattered and _is_certain(assignment.target))):
         return None
     targets = [access for access in statement.accesses if access.kind == "write"]
@@ -114,7 +114,12 @@ def accesses_besides(statement: Statement, array: str, target: isl.Map) -> isl.M
     return result
 
 
-def _operator(assignment: Assign) -> str | None:
+def folding_operator(assignment: Assign) -> str | None:
+    """The operator with which ``assignment`` changes a cell whose old value stands in it once; None for any other.
+
+    >>> folding_operator(Assign(Element("s"), Element("x"), "-"))
+    '+'
+    """
     target, value = assignment.target, assignment.value
     if assignment.operator is not None:
         return None if _mentions(value, target) else _UPDATES.get(assignment.operator)

@@ -55,12 +55,17 @@ def statement_row(row: isl.UnionPwAff, statement: Statement) -> Row:
 
 def access_rows(access: Access, count: int) -> list[Row] | None:
     """The linear part of each subscript over ``count`` iterators; None for an access that is not a function."""
-    relation = access.relation
+    rows = _access_rows(access.relation, count)
+    return None if rows is None else [*rows]
+
+
+@lru_cache(maxsize=1024)  # every loop of a candidate order asks for them again
+def _access_rows(relation: isl.Map, count: int) -> tuple[Row, ...] | None:
     if not relation.is_single_valued() or relation.is_empty():
         return None
     subscripts = isl.PwMultiAff.from_map(relation)
     rank = relation.dim(isl.dim_type.out)
-    return [_first_piece(subscripts.get_pw_aff(position), count) for position in range(rank)]
+    return tuple(_first_piece(subscripts.get_pw_aff(position), count) for position in range(rank))
 
 
 def motions(statement: Statement, rows: Sequence[Row], member: int) -> list[AccessMotion] | None:
@@ -100,7 +105,7 @@ def _direction(rows: tuple[Row, ...], member: int) -> Row | None:
         return None
     others = [row for position, row in enumerate(rows) if position != member]
     basis = _reduced(others)
-    if rank([*basis, rows[member]]) == len(basis):
+    if not any(_remainder(rows[member], basis)):
         return None
     system = [*((row, Fraction(0)) for row in basis), (rows[member], Fraction(1))]
     return _solve(system, len(rows[member]))
@@ -123,21 +128,27 @@ def _first_piece(affine: isl.PwAff, count: int) -> Row:
 
 
 def _dot(left: Row, right: Row) -> Fraction:
-    return sum((one * other for one, other in zip(left, right, strict=True)), Fraction(0))
+    return sum((one * other for one, other in zip(left, right, strict=True) if one and other), Fraction(0))
 
 
 def _reduced(rows: Sequence[Row]) -> list[Row]:
     """Row echelon form without zero rows."""
     basis: list[Row] = []
     for row in rows:
-        remainder = row
-        for known in basis:
-            pivot = next(position for position, value in enumerate(known) if value)
-            factor = remainder[pivot] / known[pivot]
-            remainder = tuple(value - factor * base for value, base in zip(remainder, known, strict=True))
+        remainder = _remainder(row, basis)
         if any(remainder):
             basis.append(remainder)
     return basis
+
+
+def _remainder(row: Row, basis: Sequence[Row]) -> Row:
+    """What the rows of ``basis``, each zero where those before it begin, leave of ``row``."""
+    for known in basis:
+        pivot = next(position for position, value in enumerate(known) if value)
+        if row[pivot]:
+            factor = row[pivot] / known[pivot]
+            row = tuple(value - factor * base if base else value for value, base in zip(row, known, strict=True))
+    return row
 
 
 def _solve(system: Sequence[tuple[Row, Fraction]], count: int) -> Row:
@@ -147,12 +158,14 @@ def _solve(system: Sequence[tuple[Row, Fraction]], count: int) -> Row:
     for position in range(len(rows)):
         pivot = next(column for column in range(count) if rows[position][column])
         scale = rows[position][pivot]
-        rows[position] = [value / scale for value in rows[position]]
+        if scale != 1:
+            rows[position] = [value / scale for value in rows[position]]
         for other in range(len(rows)):
             if other != position and rows[other][pivot]:
                 factor = rows[other][pivot]
                 rows[other] = [
-                    value - factor * base for value, base in zip(rows[other], rows[position], strict=True)
+                    value - factor * base if base else value
+                    for value, base in zip(rows[other], rows[position], strict=True)
                 ]
         pivots.append(pivot)
     solution = [Fraction(0)] * count

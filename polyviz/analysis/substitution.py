@@ -1,8 +1,9 @@
-"""Temporaries of one use give way to their values, where a sum of products becomes one statement by that.
+"""Temporaries of one use give way to their values, where what is folded into a cell becomes one statement by that.
 
 ``t = X[i, k] - Y[j, k]; s += t * t`` are two statements that a scheduler has to keep together, iteration by
 iteration; ``s += (X[i, k] - Y[j, k]) * (X[i, k] - Y[j, k])`` is a reduction like any other, whose loops may be tiled
-and whose cells may stay in registers. Every operation is the same, on the same values and in the same types.
+and whose cells may stay in registers. So it is with ``s = min(s, t)``, and with what reads other cells of the array
+that it changes. Every operation is the same, on the same values and in the same types.
 
 Source: forward substitution (Allen and Kennedy, *Optimizing Compilers for Modern Architectures*, section 4.5).
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.reductions import find_reductions
+from polyviz.analysis.reductions import folding_operator
 from polyviz.model.expression import (
     Assign,
     Binary,
@@ -52,7 +53,7 @@ class _Temporary:
 
 
 def with_values_in_place(scop: Scop, dependences: Dependences) -> Scop:
-    """``scop`` with the temporaries of its reductions replaced by their values; ``scop`` itself without such.
+    """``scop`` with the temporaries of what it folds replaced by their values; ``scop`` itself without such.
 
     A temporary has one definition and one statement that reads it, in the same iterations of the same loops, and
     nothing that its value reads is written between. Notes say what was done.
@@ -67,7 +68,7 @@ def with_values_in_place(scop: Scop, dependences: Dependences) -> Scop:
 def _temporaries(scop: Scop, dependences: Dependences) -> Iterator[_Temporary]:
     for private in dependences.privatizations:
         found = _temporary(scop, private.array, private.depth)
-        if found is not None and _makes_a_reduction(scop, found):
+        if found is not None and _makes_a_fold(scop, found):
             yield found
 
 
@@ -142,11 +143,11 @@ def _changes_between(scop: Scop, definition: Statement, use: Statement) -> bool:
     )
 
 
-def _makes_a_reduction(scop: Scop, found: _Temporary) -> bool:
+def _makes_a_fold(scop: Scop, found: _Temporary) -> bool:
     if len(found.use.iterators) < LOOPS:
         return False
-    after = replace(scop, statements=(_with_value(found),))
-    return bool(find_reductions(after))
+    body = _with_value(found).body
+    return len(body) == 1 and isinstance(body[0], Assign) and folding_operator(body[0]) is not None
 
 
 def _with_value(found: _Temporary) -> Statement:
@@ -188,7 +189,7 @@ def _substituted(scop: Scop, found: _Temporary) -> Scop:
     )
     note = (
         f"`{found.name}` gives way to its value in {use.name}, the only statement that reads it "
-        f"({gone} is gone): what is added up there is one statement, whose loops can be tiled."
+        f"({gone} is gone): what is folded there is one statement, whose loops can be tiled."
     )
     changed = replace(
         scop,

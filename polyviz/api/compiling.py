@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis import transposable, with_private_arrays, with_transposed_arrays, with_values_in_place
+from polyviz.analysis import (
+    transposable,
+    with_extremes,
+    with_private_arrays,
+    with_transposed_arrays,
+    with_values_in_place,
+)
 from polyviz.api.by_call import OpenKernel, Readings, RereadKernel, is_open
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
@@ -40,7 +46,11 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint, Overlap
     from polyviz.model.scop import Scop
 
-CHANGES = {"substitute": with_values_in_place, "private_arrays": with_private_arrays}
+CHANGES = {
+    "extremes": with_extremes,
+    "substitute": with_values_in_place,
+    "private_arrays": with_private_arrays,
+}
 """What is done to the statements of a part before their order is looked for, by the technique's name."""
 
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap

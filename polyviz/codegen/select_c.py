@@ -84,6 +84,8 @@ class SelectPrinter:
         if chosen is None or not self._is_free(chosen):
             return None
         steady = self._steady(chosen, loop.iterator)
+        if isinstance(body[0], Assign) and not steady:
+            return None  # nothing to load before: a minimum is as well as it stands
         return Choice(instance, _with_variables(chosen, steady), steady)
 
     def free_choice(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Choice | None:

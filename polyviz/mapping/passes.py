@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import check, find_reductions, parallelism
+from polyviz.analysis import check, find_reductions
 from polyviz.analysis.distinct_lines import reference_groups
+from polyviz.analysis.parallelism import loop_parallelism
 from polyviz.model.schedule import Decision
 from polyviz.transform.nest import unwrapped
 from polyviz.transform.shape import (
@@ -184,11 +185,11 @@ def _can_be_shared(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, pair: tuple[_Pass, _Pass], *, sums: bool
 ) -> bool:
     """Whether threads can share the loop over the rows of ``pair``."""
-    loops = parallelism(scop, dependences, tree)
     number = 0
     for _, band in bands(tree):
         if pair[0].statement in statements_under(band):
-            return loops[number].parallel or (sums and loops[number].reduction_parallel)
+            loop = loop_parallelism(scop, dependences, tree, number)
+            return loop.parallel or (sums and loop.reduction_parallel)
         number += band.band_n_member()
     return False
 

@@ -12,6 +12,7 @@ along it has to be added up in the end, where a strip of cells needs none of tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -25,6 +26,7 @@ from polyviz.mapping.marked import marks_of
 from polyviz.mapping.short_loops import are_written_out
 from polyviz.mapping.storage import scatters
 from polyviz.model.plan import PARALLEL
+from polyviz.model.recent import Recent
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.shape import (
@@ -53,8 +55,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from polyviz.analysis import BandProperties
+    from polyviz.analysis.strides import AccessMotion, Row
     from polyviz.model.dependences import Dependences
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Scop, Statement
     from polyviz.transform.tree import Path
 
 SHARE = 256
@@ -63,6 +66,18 @@ where there are (``polyviz.codegen.even_strips_c``)."""
 _DETAILS_OF_SHARES = {"strip": SHARE}
 STRIP = 64
 """Iterations in a strip: eight lines of doubles, which leaves room in the second-level cache for two thousand rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """A statement with the rows of all loops around it, and how its accesses move in the innermost of them."""
+
+    statement: Statement
+    rows: list[Row]
+    inside: list[AccessMotion] | None
+
+
+_known: Recent[list[_Moving]] = Recent(64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +278,18 @@ def _are_serial(scop: Scop, dependences: Dependences, tree: isl.Schedule, inner:
     return not any(found[path].members[-1].parallel for path in inner if not _below(inner, path))
 
 
+def _moving(scop: Scop, tree: isl.Schedule, path: Path) -> list[_Moving]:
+    """The statements in the innermost band at ``path``."""
+    band = band_at(tree, path)
+    prefix = band.get_prefix_schedule_multi_union_pw_aff()
+    rows = prefix.flat_range_product(band.band_get_partial_schedule())
+    found = []
+    for statement in map(scop.statement, statements_under(band)):
+        own = statement_rows(rows, statement)
+        found.append(_Moving(statement, own, motions(statement, own, len(own) - 1)))
+    return found
+
+
 def _gain(
     scop: Scop, tree: isl.Schedule, path: Path, inner: Sequence[Path], member: int, *, serial: bool
 ) -> _Gain:
@@ -272,12 +299,9 @@ def _gain(
     better = worse = 0
     frees = serial
     innermost = [one for one in inner if not _below(inner, one)]
-    for band in (band_at(tree, one) for one in innermost):
-        prefix = band.get_prefix_schedule_multi_union_pw_aff()
-        rows = prefix.flat_range_product(band.band_get_partial_schedule())
-        for statement in map(scop.statement, statements_under(band)):
-            own = statement_rows(rows, statement)
-            outside, inside = motions(statement, own, position), motions(statement, own, len(own) - 1)
+    for one in innermost:
+        for moving in _known.of(tree, (scop, one), partial(_moving, scop, tree, one)):
+            outside, inside = motions(moving.statement, moving.rows, position), moving.inside
             for out, into in zip(outside or (), inside or (), strict=False):
                 better += out.locality == "unit" and into.locality == "strided"
                 worse += out.locality == "strided" and into.locality != "strided"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.model.expression import Assign, Binary, Branch, Conditional, Element, walk
+from polyviz.model.expression import Assign, Binary, Branch, Call, Compare, Conditional, Element, walk
 
 if TYPE_CHECKING:
     from polyviz.model.expression import Expression, Instruction
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 def selection(instruction: Instruction) -> Assign | None:
     """``if condition: cell = value`` as ``cell = value if condition else cell``, where the condition looks at the cell,
     or is one of a chain of conditions that all replace it; None for anything else.
+
+    So is ``cell = min(cell, value)`` whose value is made of other cells of the same array.
 
     One condition on something else may hardly ever hold, and then stores would be all that is left to wait for.
 
@@ -29,6 +31,11 @@ affine=True, span=None))), body=Name(name='x'), otherwise=Element(array='best', 
             if other is None or (other == target and not _looks_at(condition, target)):
                 return None
             return Assign(target, Conditional(condition, _new(assign), other))
+        case Assign(target, Call("min" | "max" as name, (cell, value)), None) if cell == target:
+            if not any(isinstance(node, Element) and node.array == target.array for node in walk(value)):
+                return None
+            condition = Compare(("<" if name == "min" else ">",), (value, target))
+            return Assign(target, Conditional(condition, value, target))
     return None
 
 

@@ -10,6 +10,7 @@ import islpy as isl
 from polyviz.analysis.times import maps_of
 from polyviz.model.isl_limits import coalesced
 from polyviz.scheduling.pieces import convex_pieces
+from polyviz.scheduling.records import side_by_side
 from polyviz.scheduling.rows import AffineRow, multi_affine
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ class DependenceGraph:
             _edges(relation.intersect_domain(domain).intersect_range(domain), parameters)
             for relation in (known.validity, known.coincidence, known.proximity)
         )
+        beside = side_by_side(problem.scop, {(edge.source, edge.sink) for edge in (*validity, *proximity)})
+        proximity = (*proximity, *_edges(beside.intersect_domain(domain).intersect_range(domain), parameters))
         return cls(nodes, validity, coincidence, proximity, reuse)
 
     @property

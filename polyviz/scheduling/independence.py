@@ -54,14 +54,15 @@ def _echelon(rows: Sequence[Vector]) -> dict[int, list[Fraction]]:
     for row in rows:
         rest = [Fraction(value) for value in row]
         for pivot, known in echelon.items():
-            rest = [value - rest[pivot] * other for value, other in zip(rest, known, strict=True)]
+            if rest[pivot]:
+                rest = [value - rest[pivot] * other for value, other in zip(rest, known, strict=True)]
         column = next((place for place, value in enumerate(rest) if value), None)
         if column is None:
             continue
         new = [value / rest[column] for value in rest]
         for pivot, known in echelon.items():
-            factor = known[column]
-            echelon[pivot] = [value - factor * other for value, other in zip(known, new, strict=True)]
+            if factor := known[column]:
+                echelon[pivot] = [value - factor * other for value, other in zip(known, new, strict=True)]
         echelon[column] = new
     return echelon
 

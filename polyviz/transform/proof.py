@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.parallelism import parallelism
+from polyviz.analysis.parallelism import parallelism_of
 from polyviz.model.plan import PARALLEL, VECTOR
 from polyviz.transform.tree import Path, bands, is_band, kind_of, path_of, walk
 
@@ -45,11 +45,11 @@ def promises(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[
     marked = list(_marked(tree))
     if not marked:
         return ()
-    loops = parallelism(scop, dependences, tree)
     first, number = {}, 0
     for path, band in bands(tree):
         first[path] = number
         number += band.band_n_member()
+    loops = parallelism_of(scop, dependences, tree, {first[loop] for _, _, loop in marked if loop is not None})
     return tuple(
         Promise(path, mark, None if loop is None else loops[first[loop]]) for path, mark, loop in marked
     )

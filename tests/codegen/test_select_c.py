@@ -70,6 +70,13 @@ def test_a_minimum_is_chosen_and_what_stays_is_loaded_before(golden: Callable[..
     assert any(one.step == "select" for one in kernel.plan.decisions)
 
 
+def test_a_minimum_of_its_own_array_is_chosen_too() -> None:
+    value = "min(D[i, j], D[i, k] + D[k, j])"
+    text = SHORTEST.replace("if D[i, k] + D[k, j] < D[i, j]:", f"D[i, j] = {value}").rpartition("    D[i, j]")[0]
+    source = agree(text, random(7, 7), target="c").source
+    assert "D_value + D[k][j] < D[i][j] ? D_value + D[k][j] : D[i][j]" in source
+
+
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("size", [0, 1, 2, 40])
 def test_the_shortest_paths_are_those_of_the_loops(size: int, contract: str) -> None:
@@ -78,10 +85,11 @@ def test_the_shortest_paths_are_those_of_the_loops(size: int, contract: str) -> 
         D[2, 3] = D[0, 1] = np.nan
         D[1] = np.inf
     agree_at(SHORTEST, D, target="c", contract=contract)
+    agree_at(SHORTEST, D, target="c", contract=contract, extremes=False)
 
 
 def test_the_technique_can_be_switched_off() -> None:
-    kernel = agree(SHORTEST, random(7, 7), target="c", select=False)
+    kernel = agree(SHORTEST, random(7, 7), target="c", select=False, extremes=False)
     assert "?" not in kernel.source
     assert not any(one.step == "select" for one in kernel.plan.decisions)
     assert "&&" in agree(REACHED, random(7, 7) < 0.3, target="c", select=False).source
