@@ -31,6 +31,8 @@ def elementwise_operands(node: ast.expr, canonical: Canonical) -> list[ast.expr]
             canonical(kind) in PURE
         ):
             return [array]
+        case ast.Call(func=function, args=[array], keywords=[]) if canonical(function) == "numpy.copy":
+            return [array] if is_part(array) else []
         case ast.Call(func=function, args=arguments):
             if (rolled := rolled_by(node, canonical)) is not None:
                 return [rolled.operand]

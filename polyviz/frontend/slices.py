@@ -195,7 +195,7 @@ class SliceReader:
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
-        if target.id in self._program.arrays or not self._makes_array(value):
+        if target.id in self._program.arrays or self._creations.is_creation(value) or not self._makes_array(value):
             return None
         lengths = [located(length, value) for length in self._sums.shape(value)]
         extents = [located(not_negative(length), value) for length in lengths]
@@ -331,6 +331,8 @@ class SliceReader:
             case ast.Call(func=function, keywords=keywords) if operands:
                 if self._expressions.canonical(function) == "numpy.where":
                     element = ast.IfExp(*elements)
+                elif self._expressions.canonical(function) == "numpy.copy":
+                    element = elements[0]
                 elif isinstance(function, ast.Attribute) and operands[0] is function.value:
                     element = ast.Call(node.args[0], elements, []) if node.args else elements[0]  # of a type, or a copy
                 else:
