@@ -250,7 +250,8 @@ class _Steady(ast.NodeTransformer):
         value = self._values.get(node.id)
         if value is None or not _is_size(value) or mentions(value, node.id):
             raise _Unsteady
-        return located(self.visit(copy.deepcopy(value)), node)
+        known: ast.expr = self.visit(copy.deepcopy(value))
+        return located(known, node)
 
     def _check_array(self, node: ast.Name) -> None:
         if node.id in self._around.bound:

@@ -355,9 +355,7 @@ class SliceReader:
     def _generated(self, node: ast.expr) -> Generated | None:
         return generated(node, self._expressions)
 
-    def _matching(
-        self, node: ast.expr, axes: Sequence[Axis], target: Region, names: Sequence[str]
-    ) -> list[ast.expr]:
+    def _matching(self, node: ast.expr, axes: Sequence[Axis], target: Region, names: Sequence[str]) -> list[ast.expr]:
         """The positions along ``axes`` for the iterators of ``target``; the last axes belong together."""
         skipped = len(target.axes) - len(axes)
         if skipped < 0:
