@@ -125,7 +125,8 @@ class CreationReader:
                 statement,
                 f"The name `{target.id}` is given to an array and assigned again.",
                 reason="One name stands for one array in the whole program.",
-                hint="Use a name of its own for each array.",
+                hint="Use a name of its own for each array. `A, B = B, A` may end a time loop, where neither is an "
+                "argument that is returned.",
             )
         return target.id
 

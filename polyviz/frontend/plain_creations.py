@@ -104,6 +104,9 @@ class _Writer(ast.NodeTransformer):
         return [located(ast.Assign([target], value), target) for target, value in pairs]
 
     def _makes(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(), attr="copy"), args=[], keywords=[]):
+                return True
         return isinstance(value, ast.Call) and (self._names.canonical(value.func) or "") in (*MAKERS, *_ARRAYS)
 
     def _plain(self, node: ast.Assign) -> list[ast.stmt]:
