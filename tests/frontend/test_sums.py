@@ -68,9 +68,6 @@ def test_a_sum_is_the_loop_that_adds(line: str) -> None:
         "np.sum(np.abs(x[i]))",
         "np.sum(np.max(M) * x[i])",
         "np.linalg.norm(x[i] - x[0])",
-        "np.sum(M @ x)",
-        "np.sum(np.mean(M, axis=1))",
-        "np.sum(M * (M @ M))",
         "np.sum(np.arange(4) * x[i])",
     ],
 )
