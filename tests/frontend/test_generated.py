@@ -69,7 +69,7 @@ def test_a_cell_leaves_the_numbers_in_the_notebook() -> None:
         "np.linspace(0, 1, n, retstep=True)",
         "np.linspace(0, 1, A[0])",
         "np.eye(n, k=1)",
-        "np.array([n, 1])",
+        "np.array([[n, 1], [2]])",
         "np.array([[1, 2], [3]])",
         "np.array([1, 2], copy=True)",
     ],
