@@ -95,6 +95,17 @@ def found_in_data(A, x, places, n):
     return total
 
 
+def turned_round(A, x, n):
+    back = x[::-1]
+    upper = np.flip(A, 0)
+    upper[0, 1] = 9.0
+    total = 0.0
+    for i in range(n):
+        total += back[i] * i
+        back[i] += 1.0
+    return total, upper + A[::-1, ::-1] + np.fliplr(A), np.flipud(x)
+
+
 def of_rows(A, n):
     total = 0.0
     for i in range(n):
@@ -109,7 +120,7 @@ def of_rows(A, n):
     return total
 
 
-FUNCTIONS = [rows, columns, slices, transposed, of_rows, parts, along_new_axes, found_in_data]
+FUNCTIONS = [rows, columns, slices, transposed, turned_round, of_rows, parts, along_new_axes, found_in_data]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
@@ -172,6 +183,9 @@ def test_a_cell_says_that_its_name_is_not_set() -> None:
     [
         "h = x[1:]\n for i in range(n): B[i, 0] = h[i - 1]",
         "h = x[:n]\n for i in range(n): B[i, 0] = h[i + 1]",
+        "h = x[::-1]\n for i in range(n): B[i, 0] = h[i - 1]",
+        "B[:, 0] = np.flip(x, -1)",
+        "B[:, :] = np.flip(B)",
         "h = x[k:]\n for i in range(n): B[i, 0] = h[i]\n k = n - 10",
         "h = x[1:]\n for i in range(n): B[i, 0] = h[int(B[i, 1])]",
         "h = x[1:]\n i = 0\n while x[i] > 0:\n  i += 1\n  B[i, 0] = h[i]",
