@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.apart import apart
 from polyviz.frontend.creation import CreationReader
-from polyviz.frontend.elementwise import Rolled, elementwise_operands, rolled_by
+from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
 from polyviz.frontend.masks import is_mask, unmasked
@@ -313,9 +313,9 @@ class SliceReader:
         if added is not None:
             self._matched = True
             return added
-        rolled = rolled_by(node, self._expressions.canonical)
-        if rolled is not None:
-            return self._rolled(rolled, node, target, names)
+        placed = placed_by(node, self._expressions.canonical)
+        if placed is not None:
+            return self._placed(placed, node, target, names)
         operands = self._operands(node)
         return self._computed(node, operands, [self._elementwise(part, target, names) for part in operands])
 
@@ -341,11 +341,11 @@ class SliceReader:
                 return node
         return ast.copy_location(element, node)
 
-    def _rolled(self, rolled: Rolled, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
-        """One element of what is rolled; ``node`` as it is where its place is not known, to be refused."""
-        count, already = len(self._sums.shape(rolled.operand)), len(self._sums.before)
-        element = self._elementwise(rolled.operand, target, names)
-        found = rolled.element(element, count, target.axes, names)
+    def _placed(self, by: Rolled | Triangle, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
+        """One element of what is rolled and such; ``node`` as it is where its place is not known, to be refused."""
+        count, already = len(self._sums.shape(by.operand)), len(self._sums.before)
+        element = self._elementwise(by.operand, target, names)
+        found = by.element(element, count, target.axes, names)
         # What adds would have to add for the other place.
         return node if found is None or len(self._sums.before) > already else ast.copy_location(found, node)
 
