@@ -15,7 +15,7 @@ import numpy as np
 
 from polyviz.frontend.array_names import bound_by, mentions
 from polyviz.frontend.constant_arrays import array_of, why_not
-from polyviz.frontend.functions import MAKERS
+from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.limits import limit
 from polyviz.frontend.literals import NUMBERS, literal_number
@@ -138,14 +138,16 @@ class _Writer(ast.NodeTransformer):
         match value:
             case ast.Call(func=ast.Attribute(value=ast.Name(), attr="copy"), args=[], keywords=[]):
                 return True
-        return isinstance(value, ast.Call) and (self._names.canonical(value.func) or "") in (*MAKERS, *_ARRAYS)
+        called = self._names.canonical(value.func) if isinstance(value, ast.Call) else None
+        return called in (*MAKERS, *GENERATORS, *_ARRAYS)
 
     def _plain(self, node: ast.Assign) -> list[ast.stmt]:
         if not bound_by(node):
             return [node]
         value = self._typed(node.value) or self._computed(node.value)
         value = value or self._with_number(node.value) or node.value
-        made, behind = self._of_elements(bound_by(node), value) or self._filled(bound_by(node), value)
+        name = bound_by(node)
+        made, behind = self._of_elements(name, value) or self._diagonal(name, value) or self._filled(name, value)
         return [ast.copy_location(ast.Assign(node.targets, made), node), *behind]
 
     def _typed(self, value: ast.expr) -> ast.expr | None:
@@ -159,6 +161,23 @@ class _Writer(ast.NodeTransformer):
         if self._names.canonical(made.func) not in _TYPED or len(made.args) != 1 or kept:
             return None
         return located(ast.Call(made.func, made.args, [ast.keyword("dtype", kind)]), value)
+
+    def _diagonal(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]] | None:
+        """``np.eye(n, dtype=A.dtype)``: an empty array of that type, and the line that stores ``np.eye(n)``."""
+        match value:
+            case ast.Call(func=function, args=[rows, *rest], keywords=[ast.keyword(arg="dtype", value=kind)]):
+                pass
+            case _:
+                return None
+        is_like = isinstance(kind, ast.Attribute) and kind.attr == "dtype"
+        if not is_like or len(rest) > 1 or self._names.canonical(function) not in ("numpy.eye", "numpy.identity"):
+            return None
+        shape = ast.Tuple([copy.deepcopy(one) for one in (rows, (rest or [rows])[0])], ast.Load())
+        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [shape], [])
+        empty.keywords = [ast.keyword("dtype", kind)]
+        everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
+        ones = ast.Assign([everything], ast.Call(function, [rows, *rest], []))
+        return located(empty, value), [located(ones, value)]
 
     def _filled(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]]:
         """``np.full`` of a type with what the program computes: the call that makes the array, and the line behind."""

@@ -181,6 +181,17 @@ def test_others_are_refused(line: str, message: str) -> None:
     assert caught.value.hint
 
 
+def diagonals(A, n):
+    one, other = np.eye(n, dtype=A.dtype), np.eye(n, 2, dtype=A.dtype)
+    return one + A, other
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.float64])
+def test_diagonals_have_the_type_of_an_array(kind: Any, target: str) -> None:
+    same_compiled(diagonals, {"A": np.arange(9).reshape(3, 3).astype(kind), "n": 3}, target, "strict")
+
+
 def of_numbers(a, out, k):
     total = 0.0
     for i in range(a.shape[0] - 1):
