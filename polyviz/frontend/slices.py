@@ -12,7 +12,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.apart import apart
+from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
@@ -77,7 +77,7 @@ class SliceReader:
                 pass
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
-            case ast.If(test=test) if not any(isinstance(part, ast.BoolOp | ast.IfExp) for part in ast.walk(test)):
+            case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
             case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(self._has_axes, targets)):
                 if (each := one_by_one(targets, value)) is not None:
