@@ -61,22 +61,24 @@ class View:
 
         ``conditions`` gets what has to hold for that in a part of a dimension; without it, that gives None, too.
         """
-        if any(isinstance(one, ast.Constant) and type(one.value) is not int for one in given):
+        if any(isinstance(one, ast.Constant) and type(one.value) is not int and not is_new_axis(one) for one in given):
             return None
         if self.is_turned:
-            is_element = len(given) == 2 and not any(isinstance(one, ast.Slice) for one in given)
+            is_element = len(given) == 2 and not any(map(is_walked, given))
             return self._at(given[::-1]) if is_element else None
         rest, chosen = list(given), list[ast.expr]()
-        for index in self.indices:
+        for place, index in enumerate(self.indices):
+            while is_walked(index) and rest and is_new_axis(rest[0]):
+                chosen.append(rest.pop(0))  # it stands in front of what is walked along
             if not is_walked(index) or not rest:
                 chosen.append(index)
             elif _is_full(index) or _is_full(rest[0]):
                 chosen.append(rest.pop(0) if _is_full(index) else (rest.pop(0), index)[1])
             else:
-                place = self._counted(index, self._axis_of(len(chosen)), rest.pop(0), conditions)
-                if place is None:
+                counted = self._counted(index, self._axis_of(place), rest.pop(0), conditions)
+                if counted is None:
                     return None
-                chosen.append(place)
+                chosen.append(counted)
         return self._at([*chosen, *rest])
 
     def _axis_of(self, place: int) -> int:

@@ -85,6 +85,18 @@ def along_new_axes(A, x, n):
     return column - row
 
 
+def new_axes_of_parts(A, x, n):
+    total = A * 0.0
+    last = A[:, n - 1]
+    tail = x[1:]
+    turned = A.T
+    for k in range(n):
+        first = A[:, k]
+        total += first[np.newaxis, :] * x[:n, np.newaxis] + last[:, None] * tail[None, :]
+        total[k, :] += turned[k, 0]
+    return total
+
+
 def found_in_data(A, x, places, n):
     total = 0.0
     for i in range(n):
@@ -120,7 +132,9 @@ def of_rows(A, n):
     return total
 
 
-FUNCTIONS = [rows, columns, slices, transposed, turned_round, of_rows, parts, along_new_axes, found_in_data]
+FUNCTIONS = [
+    rows, columns, slices, transposed, turned_round, of_rows, parts, along_new_axes, new_axes_of_parts, found_in_data,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
