@@ -13,7 +13,7 @@ from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
-from polyviz.codegen.made_arrays import made_arrays, require_clear_types
+from polyviz.codegen.made_arrays import made_arrays, require_clear_types, sums_of_numbers
 from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.real_numbers import require_real_numbers
@@ -159,9 +159,12 @@ def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str
     elements.update({_passed(name): dtype for name, dtype in passed.items()})
     first = [Assign(Element(name), Element(_passed(name))) for name in sorted(passed)]
     first += [Assign(Element(name), Element(like)) for name, like in copied.items()]
-    inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements, {*made, *copied})
+    of_numbers = sums_of_numbers(scop)
+    known_first = {*made, *copied, *(one.target.array for one in of_numbers)}
+    bodies = [first, of_numbers, *(statement.body for statement in scop.statements)]
+    inferred = infer_scalars(bodies, elements, known_first)
     require_clear_types(scop, {**elements, **inferred})
-    return {name: dtype for name, dtype in inferred.items() if name in scalars or name in made or name in copied}
+    return {name: dtype for name, dtype in inferred.items() if name in scalars or name in known_first}
 
 
 def _pattern(array: Array) -> str | None:
@@ -196,7 +199,7 @@ def _known_type(
         like = array.creation.like
         if like is not None and like in known:
             return ArrayType(known[like].dtype, array.rank)
-        if array.creation.of_values or like is not None:
+        if array.creation.of_values or array.creation.numbers or like is not None:
             return None
         return ArrayType(array.creation.dtype or _type_of_fill(array.creation, known), array.rank)
     if array.origin == "argument":

@@ -7,18 +7,21 @@ computes numbers, is what both would give the array, it is taken; where it may n
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from polyviz.codegen.functions import FUNCTIONS
 from polyviz.codegen.typing import Environment, assignments, infer
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Call, Element, children, walk
+from polyviz.model.expression import Assign, Binary, Call, Element, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from polyviz.errors import Span
-    from polyviz.model.expression import Assign, Node
+    from polyviz.model.expression import Node
     from polyviz.model.scop import Array, Scop
 
 _WIDE = {"int64", "float64", "complex128"}
@@ -35,12 +38,33 @@ def made_arrays(scop: Scop) -> dict[str, Assign]:
     return found
 
 
+def arrays_of_numbers(scop: Scop) -> dict[str, list[Assign]]:
+    """The arrays that are made of computed numbers, with the assignments that store these."""
+    counts = {array.name: array.creation.numbers for array in scop.arrays if array.creation is not None}
+    found: dict[str, list[Assign]] = {name: [] for name, count in counts.items() if count}
+    for assignment in (one for statement in scop.statements for one in assignments(statement.body)):
+        name = assignment.target.array
+        if name in found and len(found[name]) < counts[name]:
+            found[name].append(assignment)
+    return {name: stored for name, stored in found.items() if stored}
+
+
+def sums_of_numbers(scop: Scop) -> list[Assign]:
+    """For each array that is made of numbers an assignment of their sum, which has its type."""
+    stored = arrays_of_numbers(scop)
+    return [
+        Assign(Element(name), reduce(lambda one, other: Binary("+", one, other), [each.value for each in found]))
+        for name, found in stored.items()
+    ]
+
+
 def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
     """Raise ``CodegenError`` for an array made of values of which NumPy may see the type otherwise.
 
     ``types``: the dtype names of all arrays and scalars.
     """
     _require_kept_types(scop, types)
+    _require_types_of_numbers(scop, types)
     for name, assignment in made_arrays(scop).items():
         if not _is_clear(scop, assignment, types):
             creation = scop.array(name).creation
@@ -51,6 +75,21 @@ def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
                 hint="Make the array with the type that you mean, `B = np.empty(shape, dtype=np.float32)`, and set "
                 "its elements, `B[...] = ...`.",
             )
+
+
+def _require_types_of_numbers(scop: Scop, types: Mapping[str, str]) -> None:
+    """Raise where NumPy might make another array of numbers, or numba."""
+    for name, stored in arrays_of_numbers(scop).items():
+        kinds = [infer(one.value, Environment(types)).name for one in stored]
+        is_clear = all(_is_clear(scop, one, types) for one in stored) and "bool" not in kinds
+        if is_clear and np.result_type(*kinds).name == types[name]:
+            continue
+        creation, found = scop.array(name).creation, " and ".join(dict.fromkeys(kinds))
+        raise CodegenError(
+            f"The type of the elements of `{name}` is not clear: they are made of {found}.",
+            span=None if creation is None else creation.span,
+            hint="Say which type is meant: `np.array([...], dtype=np.float64)`.",
+        )
 
 
 def _require_kept_types(scop: Scop, types: Mapping[str, str]) -> None:

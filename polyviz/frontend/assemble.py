@@ -122,7 +122,7 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
 def _dtype(creation: Creation | None) -> str | None:
     if creation is None or creation.dtype is not None:
         return None if creation is None else creation.dtype
-    is_known = creation.like is None and creation.fill is None and not creation.of_values
+    is_known = creation.like is None and creation.fill is None and not (creation.of_values or creation.numbers)
     return "float64" if is_known else None
 
 

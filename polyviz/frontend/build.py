@@ -28,6 +28,7 @@ from polyviz.model.expression import (
     Instruction,
     Logical,
     Loop,
+    Name,
     Unary,
     While,
     walk,
@@ -216,8 +217,12 @@ class Builder:
 
     def _whole(self, node: Nest | Choice | Repeat, position: Position, reason: str) -> tuple[Ordered, ...]:
         """One statement for everything below ``node``."""
-        for requirement in _requirements(node)[:1]:
-            raise requirement.error
+        inner = {nest.iterator for nest in _nests(node)}
+        for requirement in _requirements(node):
+            names = {part.name for part in walk(requirement.condition) if isinstance(part, Name)}
+            if names & inner or not requirement.of_sizes:
+                raise requirement.error
+            self._require(requirement, position)
         name = f"S{len(self.statements)}"
         parts = self._statement(_instructions(node), node.span, node.source, position)
         if parts:

@@ -1,7 +1,8 @@
 """Values that NumPy keeps in memory before they are used: a line before gives them a name.
 
-``s = x @ (A @ y)`` is ``factor = A @ y`` and ``s = x @ factor``; ``y = np.cumsum(x)`` is a copy of ``x`` and the loop
-that adds to each element the one before. ``np.diff(x)`` is ``x[1:] - x[:-1]``.
+``s = x @ (A @ y)`` is ``factor = A @ y`` and ``s = x @ factor``, and so it is for ``np.sum(A @ y)``. A running sum,
+``y = np.cumsum(x)``, is a copy of ``x`` and the loop that adds to each element the one before; ``np.diff(x)`` is
+``x[1:] - x[:-1]``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.ranks import least_ranks, product_factors
 from polyviz.frontend.regions import call_of, constant_of, extent_of, is_part
+from polyviz.frontend.summed import summed_by
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -88,6 +90,21 @@ class _Writer:
     def factors(self, node: ast.expr) -> list[ast.expr]:
         """The factors of ``node``, if it is a product of arrays."""
         return product_factors(node, self._names.canonical)
+
+    def looked_through(self, node: ast.expr) -> list[ast.expr]:
+        """What ``node`` adds up, or looks for the largest of, if that is made of products or of sums along an axis."""
+        canonical = self._names.canonical
+        summed = summed_by(node, canonical)
+        match node:
+            case ast.Call(func=function, args=[value]) if canonical(function) in ("numpy.argmax", "numpy.argmin"):
+                operand = value
+            case ast.Call() if summed is not None:
+                operand = summed.operand
+            case _:
+                return []
+        inside = [part for part in ast.walk(operand) if isinstance(part, ast.expr)]
+        wide = any((found := summed_by(part, canonical)) is not None and found.axes is not None for part in inside)
+        return [operand] if wide or any(map(self.factors, inside)) else []
 
     def running(self, node: ast.expr) -> _Running | None:
         """What ``node`` adds up, if it is a running sum."""
@@ -206,7 +223,7 @@ class _Parts(ast.NodeTransformer):
             lines, name = self._writer.added_up(written, found)
             self.before += lines
             return name  # type: ignore[return-value]  # an expression stays one
-        for factor in self._writer.factors(written):
+        for factor in (*self._writer.factors(written), *self._writer.looked_through(written)):
             if not is_part(factor) and not isinstance(factor, ast.Constant):
                 lines, name = self._writer.kept(copy.copy(factor))
                 self.before += lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -12,7 +13,8 @@ import numpy as np
 from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
-from polyviz.frontend.integers import is_integral
+from polyviz.frontend.integers import constant_integer, is_integral
+from polyviz.frontend.literals import NUMBERS
 from polyviz.frontend.new_arrays import is_everything
 from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
@@ -68,12 +70,15 @@ class CreationReader:
             extents = self._extents(values["shape"])
             function, like = CREATORS[canonical], None
         dtype, dtype_like = self._dtype(values.get("dtype"))
+        counts = [constant_integer(extent) or 0 for extent in extents]
+        stored = prod(counts) if getattr(values.get("dtype"), "kind", None) == NUMBERS else 0
         creation = Creation(
             function=function,  # type: ignore[arg-type]  # the tables hold only the four creators
-            dtype=dtype,
+            dtype=None if stored else dtype,
             like=dtype_like or (like if dtype is None else None),
             fill=self._fill(values.get("fill_value")),
             span=self._program.source.span(statement),
+            numbers=stored,
         )
         self._program.arrays[name] = ArrayDraft(
             name, len(extents), "local", list(extents), creation, self._program.source.span(target)
@@ -125,7 +130,8 @@ class CreationReader:
                 statement,
                 f"The name `{target.id}` is given to an array and assigned again.",
                 reason="One name stands for one array in the whole program.",
-                hint="Use a name of its own for each array.",
+                hint="Use a name of its own for each array. `A, B = B, A` may end a time loop, where neither is an "
+                "argument that is returned.",
             )
         return target.id
 

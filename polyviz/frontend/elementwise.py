@@ -1,4 +1,5 @@
-"""What is computed element by element, and ``np.roll``, whose elements come from elsewhere along an axis."""
+"""What is computed element by element, and what depends on the place: ``np.roll``, whose elements come from elsewhere
+along an axis, and ``np.triu`` and ``np.tril``, which put zeros in the place of some."""
 
 from __future__ import annotations
 
@@ -31,9 +32,11 @@ def elementwise_operands(node: ast.expr, canonical: Canonical) -> list[ast.expr]
             canonical(kind) in PURE
         ):
             return [array]
+        case ast.Call(func=function, args=[array], keywords=[]) if canonical(function) == "numpy.copy":
+            return [array] if is_part(array) else []
         case ast.Call(func=function, args=arguments):
-            if (rolled := rolled_by(node, canonical)) is not None:
-                return [rolled.operand]
+            if (placed := placed_by(node, canonical)) is not None:
+                return [placed.operand]
             called = canonical(function) or ""
             elementwise = called in (*PURE, "numpy.clip") and called.partition(".")[0] in ("numpy", "abs")
             is_choice = called == "numpy.where" and len(arguments) == 3
@@ -66,6 +69,36 @@ class Rolled:
             around = ast.BinOp(along.start, ast.Add(), around)
         found: ast.expr = _At(name, around).visit(copy.deepcopy(element))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """``operand`` with zeros below its diagonal number ``diagonal``, or above."""
+
+    operand: ast.expr
+    diagonal: ast.expr
+    is_upper: bool
+
+    def element(self, element: ast.expr, count: int, axes: Sequence[Axis], names: Sequence[str]) -> ast.expr | None:
+        """``element``, one of a matrix, or zero; None where its place is not known."""
+        if count != 2 or len(axes) < 2 or any(axis.step != 1 for axis in axes[-2:]):
+            return None
+        row, column = (
+            difference(ast.Name(name, ast.Load()), axis.start) for axis, name in zip(axes[-2:], names[-2:], strict=True)
+        )
+        first = row if constant_of(self.diagonal) == 0 else ast.BinOp(row, ast.Add(), copy.deepcopy(self.diagonal))
+        kept = ast.Compare(column, [ast.GtE() if self.is_upper else ast.LtE()], [first])
+        return ast.IfExp(kept, element, ast.Constant(0))
+
+
+def placed_by(node: ast.expr, canonical: Canonical) -> Rolled | Triangle | None:
+    """What ``node`` takes elements of by their places; None for anything else."""
+    called = canonical(node.func) if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or called not in ("numpy.triu", "numpy.tril"):
+        return rolled_by(node, canonical)
+    given = dict(zip(("m", "k"), node.args, strict=False)) | {one.arg or "": one.value for one in node.keywords}
+    is_known = given.keys() <= {"m", "k"} and "m" in given and len(node.args) <= 2
+    return Triangle(given["m"], given.get("k", ast.Constant(0)), called == "numpy.triu") if is_known else None
 
 
 def rolled_by(node: ast.expr, canonical: Canonical) -> Rolled | None:

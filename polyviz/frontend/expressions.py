@@ -10,7 +10,7 @@ from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.limits import limit
-from polyviz.frontend.listed import extreme, listed
+from polyviz.frontend.listed import extreme, listed, one_of
 from polyviz.frontend.literals import SUM, literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
 from polyviz.frontend.refused_calls import refused_call
@@ -272,6 +272,8 @@ class ExpressionReader:
         return Binary(operator, self.read(node.left), self.read(node.right))
 
     def _compare(self, node: ast.Compare) -> Expression:
+        if (compared := one_of(node, self.read)) is not None:
+            return compared
         for operator in node.ops:
             refusal = operator_refusal(operator)
             if refusal is not None:

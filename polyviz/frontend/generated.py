@@ -1,19 +1,28 @@
-"""Arrays whose elements follow from their positions: ``np.arange``, ``np.linspace``, ``np.eye`` and ``np.identity``."""
+"""Arrays whose elements follow from their positions: ``np.arange``, ``np.linspace``, ``np.eye`` and ``np.identity``.
+
+So do those of ``np.ones(n)`` inside an expression, where no array needs to be.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import GENERATORS, INTEGER_TYPES, PURE, arguments_of
 from polyviz.frontend.integers import is_integral
-from polyviz.frontend.regions import Axis, call_of, constant_of, difference
+from polyviz.frontend.regions import Axis, call_of, constant_of, difference, extent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from polyviz.frontend.expressions import ExpressionReader
+
+
+_FILLS: dict[str, ast.expr | None] = {
+    "numpy.zeros": ast.Constant(0.0), "numpy.ones": ast.Constant(1.0), "numpy.full": None,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,8 @@ def generated(node: ast.expr, expressions: ExpressionReader) -> Generated | None
     x = np.linspace(0, 1, n)
     """
     name = expressions.canonical(node.func) or "" if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and name in _FILLS:
+        return _filled(node, name, expressions)
     if not isinstance(node, ast.Call) or name not in GENERATORS:
         return None
     given = arguments_of(name, node)
@@ -40,8 +51,11 @@ def generated(node: ast.expr, expressions: ExpressionReader) -> Generated | None
     dtype = given.pop("dtype", None)
     makers = {"numpy.arange": _arange, "numpy.linspace": _linspace, "numpy.eye": _eye, "numpy.identity": _eye}
     made = makers[name](given, expressions)
-    if made is None or dtype is None:
-        return made
+    return made if made is None or dtype is None else _of_type(made, dtype, name, expressions)
+
+
+def _of_type(made: Generated, dtype: ast.expr, name: str, expressions: ExpressionReader) -> Generated | None:
+    """What the function called ``name`` makes, with elements of the type ``dtype``."""
     kind = expressions.canonical(dtype) or ""
     if 1 not in PURE.get(kind, ()):
         return None
@@ -54,6 +68,30 @@ def generated(node: ast.expr, expressions: ExpressionReader) -> Generated | None
         return ast.Call(dtype, [whole], [])
 
     return Generated(made.axes, cast)
+
+
+def _filled(node: ast.Call, name: str, expressions: ExpressionReader) -> Generated | None:
+    """The same number everywhere: what ``np.zeros`` and its kin make inside an expression."""
+    order = ("shape", "fill_value", "dtype") if name == "numpy.full" else ("shape", "dtype")
+    given = dict(zip(order, node.args, strict=False)) | {one.arg or "": one.value for one in node.keywords}
+    fill, shape = given.get("fill_value", _FILLS[name]), given.get("shape")
+    if not given.keys() <= set(order) or len(node.args) > len(order) or shape is None or fill is None:
+        return None
+    lengths = _lengths(shape, expressions)
+    made = Generated(tuple(map(_positions, lengths)), lambda _: copy.deepcopy(fill))
+    if not lengths:
+        return None
+    return _of_type(made, given["dtype"], name, expressions) if "dtype" in given else made
+
+
+def _lengths(shape: ast.expr, expressions: ExpressionReader) -> list[ast.expr]:
+    """The numbers of a shape; none where they are not known to be whole."""
+    if isinstance(shape, ast.Attribute) and shape.attr == "shape" and isinstance(shape.value, ast.Name):
+        rank = expressions.shape_of(shape.value).rank
+        return [extent_of(shape.value, axis) for axis in range(rank)]
+    parts = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
+    is_plain = not any(isinstance(one, ast.Starred | ast.Slice) for part in parts for one in ast.walk(part))
+    return list(parts) if is_plain and all(is_integral(expressions.read(one)) for one in parts) else []
 
 
 def _arange(given: dict[str, ast.expr], expressions: ExpressionReader) -> Generated | None:

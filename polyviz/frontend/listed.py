@@ -1,4 +1,4 @@
-"""The largest and smallest of numbers in a list: ``max([a, b])`` and ``np.min(np.array([a, b, c]))``."""
+"""Numbers in a list: the largest and smallest, ``max([a, b])``, ``np.min(np.array([a, b]))``, and ``x in (a, b)``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from polyviz.model.expression import Call, Constant
+from polyviz.model.expression import Call, Compare, Constant, Logical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +46,21 @@ def extreme(name: str, values: Sequence[Expression]) -> Expression:
     if name not in _BY_NUMPY:
         return Call(name, tuple(values)) if len(values) > 1 else values[0]
     return reduce(lambda one, other: Call(_BY_NUMPY[name], (one, other)), map(_of_an_array, values))
+
+
+def one_of(node: ast.Compare, read: Callable[[ast.expr], Expression]) -> Expression | None:
+    """``x in (1, 2)`` as a comparison with each, where all of them are written down; None for other comparisons."""
+    match node:
+        case ast.Compare(
+            ops=[ast.In() | ast.NotIn() as operator],
+            comparators=[ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts)],
+        ) if parts and not any(isinstance(part, ast.Starred) for part in parts):
+            pass
+        case _:
+            return None
+    value, is_in = read(node.left), isinstance(operator, ast.In)
+    each = tuple(Compare(("==" if is_in else "!=",), (value, read(part))) for part in parts)
+    return Logical("or" if is_in else "and", each) if len(each) > 1 else each[0]
 
 
 def _of_an_array(value: Expression) -> Expression:

@@ -13,6 +13,8 @@ SUM = "sum"
 """The ``kind`` of the ``ast.Constant`` that a sum over an array starts with."""
 REBOUND = "rebound"
 """The ``kind`` of the ``...`` behind an array that gets the new value which its name was given."""
+NUMBERS = "numbers"
+"""The ``kind`` of the type of an array that is made of computed numbers, which have it."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

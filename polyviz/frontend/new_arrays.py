@@ -12,13 +12,14 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.array_names import mentions
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
 from polyviz.frontend.jumps import ends_early
-from polyviz.frontend.regions import call_of, difference
+from polyviz.frontend.regions import call_of, difference, extent_of
 from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -76,10 +77,12 @@ class _New:
 
 @dataclass(slots=True)
 class _Outermost:
-    """The statement around all loops that an array is made in; ``changed`` are the names that it assigns, ``before``
-    gets the lines that go before it, and ``lengths`` of the loops from there to here: None where one is not known."""
+    """The statement around all loops that an array is made in; ``changed`` are the names that it assigns, ``bound``
+    those of them that may mean another array afterwards, ``before`` gets the lines that go before it, and ``lengths``
+    of the loops from there to here: None where one is not known."""
 
     changed: set[str]
+    bound: set[str]
     before: list[ast.stmt]
     lengths: tuple[ast.expr, ...] | None = ()
 
@@ -90,6 +93,10 @@ class _Writer:
         self._is_cell = source.is_cell
         self._uses = _uses(source.body)
         self._stored = bindings(source.body)
+        arguments = {part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)}
+        once = {name for name, count in self._stored.items() if count == 1} - arguments
+        given = () if source.is_cell else _values(source.body)
+        self._values = {name: value for name, value in given if name in once}
         self._first: dict[str, ast.stmt] = {}
         self.in_vain: list[ast.stmt] = []
         """Lines that make an array that is made anew before anybody looks at it."""
@@ -104,7 +111,7 @@ class _Writer:
         if new is not None:
             self._first.setdefault(new.name, node)
         changed = {part.id for part in _names([node]) if isinstance(part.ctx, ast.Store)}
-        around = _Outermost(changed, [])
+        around = _Outermost(changed, set(bindings([node])), [])
         inside = self._compound(node, around)
         return [*around.before, inside]
 
@@ -121,7 +128,8 @@ class _Writer:
         written: list[ast.stmt] = []
         for place, node in enumerate(body):
             new = self._copied(node) or self._created(node)
-            if new is None or not self._is_own(new, body[place:], around):
+            steady = None if new is None else _Steady(self._names, self._values, around).creation(new)
+            if new is None or steady is None or not self._is_own(new, body[place:], around):
                 self._note_block_name(node, body[place:])
                 written.append(self._compound(node, around))
                 continue
@@ -129,7 +137,7 @@ class _Writer:
                 self.in_vain.append(self._first[new.name])
             if self._is_cell:
                 around.before.append(_running(around.lengths or (), node))
-            around.before.append(new.made(node))
+            around.before.append(steady.made(node))
             written += new.filled(node) or [ast.copy_location(ast.Pass(), node)]
         return written
 
@@ -140,13 +148,13 @@ class _Writer:
             self.block_names.add(name)
 
     def _is_own(self, new: _New, rest: Sequence[ast.stmt], around: _Outermost) -> bool:
-        """Whether the array is used from here to the end of its block only, and is as large in every iteration."""
+        """Whether the array is used from here to the end of its block only."""
         if self._is_cell and around.lengths is None:
             return False
         first = [self._first[new.name]] if new.name in self._first else []
         alone = self._stored[new.name] == 1 + len(first)
         uses = _uses([*first, *rest])[new.name]
-        return alone and uses == self._uses[new.name] and not _uses([new.creation]).keys() & around.changed
+        return alone and uses == self._uses[new.name]
 
     def _lengths(self, node: ast.For | ast.While | ast.If, around: _Outermost) -> tuple[ast.expr, ...] | None:
         match node:
@@ -196,6 +204,89 @@ class _Writer:
             call = copy.copy(call)
             call.args = [clipped(call.args[0]), *call.args[1:]]
         return _New(name, call, value)
+
+
+class _Unsteady(Exception):  # noqa: N818  # no error: the array is left where it is
+    """What an array is made of may be something else in another iteration."""
+
+
+class _Steady(ast.NodeTransformer):
+    """Writes the creation of an array so that it is the same in all iterations, wherever that can be."""
+
+    def __init__(self, names: GlobalNames, values: Mapping[str, ast.expr], around: _Outermost) -> None:
+        self._names = names
+        self._values = values
+        self._around = around
+
+    def creation(self, new: _New) -> _New | None:
+        """``new`` of what is known before the loops; None where that is not known."""
+        try:
+            return replace(new, creation=self.visit(copy.deepcopy(new.creation)))
+        except _Unsteady:
+            return None
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """A shape or type stays what it is while elements change."""
+        if isinstance(node.value, ast.Name) and node.attr in ("shape", "dtype", "size", "ndim"):
+            self._check_array(node.value)
+            return node
+        return self.generic_visit(node)  # type: ignore[return-value]  # an attribute stays an expression
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """So does the array that another one is made like."""
+        called = self._names.canonical(node.func) or ""
+        is_like = called in CREATORS_LIKE or called == "len" or getattr(node.func, "attr", "") == "empty_like"
+        if not is_like or not node.args or not isinstance(node.args[0], ast.Name):
+            return self.generic_visit(node)  # type: ignore[return-value]  # a call stays an expression
+        self._check_array(node.args[0])
+        node.args[1:] = [self.visit(one) for one in node.args[1:]]
+        node.keywords = [self.visit(one) for one in node.keywords]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The number that a name stands for, where the loops give it that."""
+        if node.id not in self._around.changed:
+            return node
+        value = self._values.get(node.id)
+        if value is None or not _is_size(value) or mentions(value, node.id):
+            raise _Unsteady
+        known: ast.expr = self.visit(copy.deepcopy(value))
+        return located(known, node)
+
+    def _check_array(self, node: ast.Name) -> None:
+        if node.id in self._around.bound:
+            raise _Unsteady
+
+
+def _values(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """What names are given, one by one; of several that get a shape, each has its extent."""
+    for node in (part for one in body for part in ast.walk(one)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(
+                targets=[ast.Tuple(elts=targets)], value=ast.Attribute(value=ast.Name() as base, attr="shape")
+            ):
+                named = ((place, one.id) for place, one in enumerate(targets) if isinstance(one, ast.Name))
+                yield from ((name, extent_of(base, place)) for place, name in named)
+
+
+def _is_size(node: ast.expr) -> bool:
+    """Whether ``node`` is made of sizes, names and whole numbers, by what cannot fail."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
+            return _is_size(left) and _is_size(right)
+        case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as value)):
+            return value > 0 and _is_size(left)
+        case ast.Call(func=ast.Name(id="min" | "max"), args=args, keywords=[]):
+            return len(args) > 1 and all(map(_is_size, args))
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name()], keywords=[]):
+            return True
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(), attr="shape"), slice=ast.Constant()):
+            return True
+        case ast.Constant(value=value):
+            return type(value) is int
+    return isinstance(node, ast.Name)
 
 
 def _of_a_shape(call: ast.Call, canonical: str) -> tuple[ast.Call, str]:

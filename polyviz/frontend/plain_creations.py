@@ -15,17 +15,17 @@ import numpy as np
 
 from polyviz.frontend.array_names import bound_by, mentions
 from polyviz.frontend.constant_arrays import array_of, why_not
-from polyviz.frontend.functions import MAKERS
+from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.limits import limit
-from polyviz.frontend.literals import literal_number
+from polyviz.frontend.literals import NUMBERS, literal_number
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.usage import subscript_chain
-from polyviz.frontend.visited import located, visited
+from polyviz.frontend.visited import FreshNames, located, visited
 from polyviz.frontend.written_out import literal_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -54,7 +54,9 @@ def with_plain_creations(source: Source, names: GlobalNames) -> Source:
     b = np.ones(n, dtype=np.int8)
     c = np.array([0.25, 0.5], dtype='float64')
     """
-    writer = _Writer(names, {} if source.arguments is None else _numbers(source, names), stored_names(source.body))
+    numbers = {} if source.arguments is None else _numbers(source, names)
+    fresh = None if source.arguments is None else FreshNames(source, names)
+    writer = _Writer(names, numbers, stored_names(source.body), fresh)
     return replace(source, body=tuple(visited(writer, source.body)))
 
 
@@ -77,15 +79,44 @@ def _is_number(node: ast.expr, names: GlobalNames) -> bool:
 
 
 class _Writer(ast.NodeTransformer):
-    """Writes single lines; ``numbers`` are names for them, ``assigned`` all names that are given something."""
+    """Writes single lines; ``numbers`` are names for them, ``assigned`` all names that are given something.
 
-    def __init__(self, names: GlobalNames, numbers: Mapping[str, ast.expr], assigned: set[str]) -> None:
+    ``fresh`` gives names to what has none, in a function.
+    """
+
+    def __init__(
+        self, names: GlobalNames, numbers: Mapping[str, ast.expr], assigned: set[str], fresh: FreshNames | None
+    ) -> None:
         self._names = names
+        self._fresh = fresh
         self._numbers = numbers
         self._assigned = assigned
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        return [line for one in self._taken_apart(node) for line in self._plain(one)]
+        return [line for one in self._taken_apart(node) for line in self._behind(one)]
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        return self._behind(node)
+
+    def _behind(self, node: ast.Assign | ast.Return) -> list[ast.stmt]:
+        """``node`` behind lines that give names to the arrays of numbers inside of what it computes."""
+        if self._fresh is None or node.value is None:
+            return self._plain(node) if isinstance(node, ast.Assign) else [node]
+        parts = _Inside(self._is_of_numbers, self._fresh)
+        is_alone = isinstance(node, ast.Assign) and bool(bound_by(node)) and self._is_of_numbers(node.value)
+        value = node.value if is_alone else parts.visit(copy.deepcopy(node.value))
+        if parts.before:
+            node = copy.copy(node)
+            node.value = value
+        lines = self._plain(node) if isinstance(node, ast.Assign) else [node]
+        return [*(line for one in parts.before for line in self._plain(one)), *lines]
+
+    def _is_of_numbers(self, node: ast.expr) -> bool:
+        """Whether ``node`` makes an array of a list of computed numbers."""
+        match node:
+            case ast.Call(func=function, args=[ast.List() | ast.Tuple() as table, *_]):
+                return self._names.canonical(function) in _ARRAYS and literal_table(table) is None
+        return False
 
     def _taken_apart(self, node: ast.Assign) -> list[ast.Assign]:
         """One assignment for each array, where none is of anything that is assigned before."""
@@ -104,14 +135,19 @@ class _Writer(ast.NodeTransformer):
         return [located(ast.Assign([target], value), target) for target, value in pairs]
 
     def _makes(self, value: ast.expr) -> bool:
-        return isinstance(value, ast.Call) and (self._names.canonical(value.func) or "") in (*MAKERS, *_ARRAYS)
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(), attr="copy"), args=[], keywords=[]):
+                return True
+        called = self._names.canonical(value.func) if isinstance(value, ast.Call) else None
+        return called in (*MAKERS, *GENERATORS, *_ARRAYS)
 
     def _plain(self, node: ast.Assign) -> list[ast.stmt]:
         if not bound_by(node):
             return [node]
         value = self._typed(node.value) or self._computed(node.value)
         value = value or self._with_number(node.value) or node.value
-        made, behind = self._of_elements(bound_by(node), value) or self._filled(bound_by(node), value)
+        name = bound_by(node)
+        made, behind = self._of_elements(name, value) or self._diagonal(name, value) or self._filled(name, value)
         return [ast.copy_location(ast.Assign(node.targets, made), node), *behind]
 
     def _typed(self, value: ast.expr) -> ast.expr | None:
@@ -125,6 +161,23 @@ class _Writer(ast.NodeTransformer):
         if self._names.canonical(made.func) not in _TYPED or len(made.args) != 1 or kept:
             return None
         return located(ast.Call(made.func, made.args, [ast.keyword("dtype", kind)]), value)
+
+    def _diagonal(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]] | None:
+        """``np.eye(n, dtype=A.dtype)``: an empty array of that type, and the line that stores ``np.eye(n)``."""
+        match value:
+            case ast.Call(func=function, args=[rows, *rest], keywords=[ast.keyword(arg="dtype", value=kind)]):
+                pass
+            case _:
+                return None
+        is_like = isinstance(kind, ast.Attribute) and kind.attr == "dtype"
+        if not is_like or len(rest) > 1 or self._names.canonical(function) not in ("numpy.eye", "numpy.identity"):
+            return None
+        shape = ast.Tuple([copy.deepcopy(one) for one in (rows, (rest or [rows])[0])], ast.Load())
+        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [shape], [])
+        empty.keywords = [ast.keyword("dtype", kind)]
+        everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
+        ones = ast.Assign([everything], ast.Call(function, [rows, *rest], []))
+        return located(empty, value), [located(ones, value)]
 
     def _filled(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]]:
         """``np.full`` of a type with what the program computes: the call that makes the array, and the line behind."""
@@ -140,7 +193,7 @@ class _Writer(ast.NodeTransformer):
         return located(empty, value), [located(ast.Assign([everything], fill), value)]
 
     def _of_elements(self, name: str, value: ast.expr) -> tuple[ast.expr, list[ast.stmt]] | None:
-        """``np.array`` of numbers that are computed, whose type is known: the empty array, and a line for each."""
+        """``np.array`` of numbers that are computed: the empty array, and a line for each."""
         match value:
             case ast.Call(func=function, args=[ast.List(elts=parts) | ast.Tuple(elts=parts), *kinds], keywords=named):
                 kinds = [*kinds, *(one.value for one in named if one.arg == "dtype")]
@@ -148,15 +201,16 @@ class _Writer(ast.NodeTransformer):
                 return None
         is_array = self._names.canonical(function) in _ARRAYS and len(kinds) <= 1
         is_plain = all(one.arg == "dtype" for one in named) and not mentions(value, name)
-        is_flat = 0 < len(parts) <= _MOST and not any(isinstance(one, _SEVERAL) for one in parts)
-        kind = kinds[0] if kinds else _type_of(parts)
-        if not (is_array and is_plain and is_flat) or kind is None or literal_table(value.args[0]) is not None:
+        cells = _cells(parts)
+        if not (is_array and is_plain and 0 < len(cells) <= _MOST) or literal_table(value.args[0]) is not None:
             return None
-        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [ast.Constant(len(parts))], [])
+        kind = kinds[0] if kinds else _type_of([part for _, part in cells]) or ast.Constant("float64", NUMBERS)
+        shape = [place + 1 for place in cells[-1][0]]
+        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [_index(shape)], [])
         empty.keywords = [ast.keyword("dtype", kind)]
         lines = [
-            ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(place), ast.Store())], part)
-            for place, part in enumerate(parts)
+            ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), _index(places), ast.Store())], part)
+            for places, part in cells
         ]
         return located(empty, value), [located(line, value) for line in lines]
 
@@ -221,6 +275,23 @@ class _Writer(ast.NodeTransformer):
         return dtype if dtype.kind in "biuf" else None
 
 
+def _cells(parts: Sequence[ast.expr]) -> list[tuple[list[int], ast.expr]]:
+    """The elements of a list, or of lists that are equally long, with their subscripts; none where there are others."""
+    if any(isinstance(part, ast.List | ast.Tuple) for part in parts):
+        rows = [part.elts if isinstance(part, ast.List | ast.Tuple) else [] for part in parts]
+        inner = [_cells(row) for row in rows]
+        fits = all(cells and len(cells) == len(inner[0]) and len(cells[0][0]) == 1 for cells in inner)
+        whole = [([place, *at], one) for place, cells in enumerate(inner) for at, one in cells]
+        return whole if fits else []
+    is_plain = not any(isinstance(part, _SEVERAL) for part in parts)
+    return [([place], part) for place, part in enumerate(parts)] if is_plain else []
+
+
+def _index(places: Sequence[int]) -> ast.expr:
+    numbers: list[ast.expr] = [ast.Constant(place) for place in places]
+    return numbers[0] if len(numbers) == 1 else ast.Tuple(numbers, ast.Load())
+
+
 def _type_of(parts: Sequence[ast.expr]) -> ast.expr | None:
     """That of the one array of which all ``parts`` are elements."""
     bases = [subscript_chain(part)[0] if isinstance(part, ast.Subscript) else None for part in parts]
@@ -238,6 +309,27 @@ def _applied(function: np.ufunc, parts: list[Any]) -> Any:
         return function(*parts)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+class _Inside(ast.NodeTransformer):
+    """Puts names in the place of arrays of numbers, where they are computed in any case; ``before`` makes these."""
+
+    def __init__(self, is_wanted: Callable[[ast.expr], bool], fresh: FreshNames) -> None:
+        self._is_wanted = is_wanted
+        self._fresh = fresh
+        self.before: list[ast.Assign] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        """``node`` with names."""
+        if isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda | ast.GeneratorExp | ast.ListComp):
+            return node
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("max", "min", "amax", "amin"):
+            return node  # of single numbers
+        if not isinstance(node, ast.expr) or not self._is_wanted(node):
+            return super().visit(node)
+        name = self._fresh.like("numbers")
+        self.before.append(located(ast.Assign([ast.Name(name, ast.Store())], node), node))
+        return located(ast.Name(name, ast.Load()), node)
 
 
 class _Numbers(ast.NodeTransformer):

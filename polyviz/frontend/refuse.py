@@ -135,8 +135,8 @@ OPERATORS: dict[type[ast.AST], Refusal] = {
         "Say how many dimensions both have: `A[:, :] @ x[:]`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`. Give a "
         "factor that is computed a name on a line before.",
     ),
-    ast.In: Refusal("`in`", _NUMBERS, "Compare with `==`."),
-    ast.NotIn: Refusal("`not in`", _NUMBERS, "Compare with `!=`."),
+    ast.In: Refusal("`in`", _NUMBERS, "Write each number, `x in (1, 2)`, or compare with `==`."),
+    ast.NotIn: Refusal("`not in`", _NUMBERS, "Write each number, `x not in (1, 2)`, or compare with `!=`."),
     ast.Is: Refusal("`is`", "Identity means nothing for numbers.", "Compare with `==`."),
     ast.IsNot: Refusal("`is not`", "Identity means nothing for numbers.", "Compare with `!=`."),
 }

@@ -1,17 +1,22 @@
-"""Names for shapes: below ``s = A.shape``, ``s[1]`` is ``A.shape[1]``, and ``len(s)`` is ``A.ndim``."""
+"""Names for shapes: below ``s = A.shape``, ``s[1]`` is ``A.shape[1]``, and ``len(s)`` is ``A.ndim``.
+
+So it is for types, ``kind = A.dtype``, and for tuples of sizes: below ``s = (n, A.shape[1])``, ``s[0]`` is ``n``.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.array_names import bound_by
+from polyviz.frontend.array_names import bound_by, in_place
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.regions import constant_of
 from polyviz.frontend.visited import located, visited
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping, Sequence
 
     from polyviz.frontend.source import Source
 
@@ -30,22 +35,56 @@ def without_shape_names(source: Source) -> Source:
         return source
     counts = bindings(source.body)
     counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
-    shapes: dict[str, ast.Attribute] = {}
+    shapes: dict[str, ast.Attribute | ast.Tuple] = {}
     for part in (part for node in source.body for part in ast.walk(node)):
         name = bound_by(part)
         if name and counts[name] == 1 and isinstance(part, ast.Assign) and _is_shape(part.value):
             assert isinstance(part.value, ast.Attribute) and isinstance(part.value.value, ast.Name)
             if counts[part.value.value.id] == 1:
                 shapes[name] = part.value
-    return replace(source, body=tuple(visited(_Writer(shapes), source.body)))
+    return replace(source, body=tuple(visited(_Writer(shapes | _tuples(source, counts)), source.body)))
+
+
+def _tuples(source: Source, counts: Mapping[str, int]) -> dict[str, ast.Tuple]:
+    """The tuples of sizes that lines of the function give a name, made of what is given one value in all."""
+    changed = in_place(source.body)
+    arguments = ast.walk(source.arguments or ast.Pass())
+    once = {name for name, count in counts.items() if count == 1} - changed
+    fixed = {one.arg for one in arguments if isinstance(one, ast.arg)} & once
+    found: dict[str, ast.Tuple] = {}
+    for node in (one for one in source.body if isinstance(one, ast.Assign) and bound_by(one) in once):
+        if isinstance(node.value, ast.Tuple) and _are_sizes(node.value.elts, fixed):
+            found[bound_by(node)] = node.value
+        fixed.add(bound_by(node))
+    return found
+
+
+def _are_sizes(parts: Sequence[ast.expr], fixed: Container[str]) -> bool:
+    """Whether ``parts`` are extents and whole numbers, some of them with a name; tables of numbers are no such."""
+    named = [one for one in parts if not isinstance(one, ast.Constant)]
+    return bool(named) and all(_is_size(one, fixed) for one in parts)
 
 
 def _is_shape(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Name)
+    return isinstance(node, ast.Attribute) and node.attr in ("shape", "dtype") and isinstance(node.value, ast.Name)
+
+
+def _is_size(node: ast.expr, fixed: Container[str]) -> bool:
+    """Whether ``node`` is an extent or a whole number, of ``fixed`` names that are given nothing else."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant()):
+            return name in fixed
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
+            return name in fixed
+        case ast.Name(id=name):
+            return name in fixed
+        case ast.BinOp(left=left, right=right):
+            return _is_size(left, fixed) and _is_size(right, fixed)
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 class _Writer(ast.NodeTransformer):
-    def __init__(self, shapes: Mapping[str, ast.Attribute]) -> None:
+    def __init__(self, shapes: Mapping[str, ast.Attribute | ast.Tuple]) -> None:
         self._shapes = shapes
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
@@ -58,12 +97,26 @@ class _Writer(ast.NodeTransformer):
         shape = self._shapes.get(node.id)
         if shape is None or not isinstance(node.ctx, ast.Load):
             return node
+        if isinstance(shape, ast.Tuple):
+            whole = copy.deepcopy(shape)
+            for part in ast.walk(whole):
+                ast.copy_location(part, node)
+            return whole
         assert isinstance(shape.value, ast.Name)
-        return located(ast.Attribute(ast.Name(shape.value.id, ast.Load()), "shape", ast.Load()), node)
+        return located(ast.Attribute(ast.Name(shape.value.id, ast.Load()), shape.attr, ast.Load()), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        place = constant_of(node.slice)
+        if not isinstance(node.value, ast.Tuple) or place is None:
+            return node
+        return node.value.elts[place] if -len(node.value.elts) <= place < len(node.value.elts) else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(attr="shape", value=array)], keywords=[]):
                 return located(ast.Attribute(array, "ndim", ast.Load()), node)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Tuple(elts=parts)], keywords=[]):
+                return located(ast.Constant(len(parts)), node)
         return node

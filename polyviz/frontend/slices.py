@@ -12,9 +12,9 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.apart import apart
+from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
-from polyviz.frontend.elementwise import Rolled, elementwise_operands, rolled_by
+from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
 from polyviz.frontend.masks import is_mask, unmasked
@@ -77,7 +77,7 @@ class SliceReader:
                 pass
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
-            case ast.If(test=test) if not any(isinstance(part, ast.BoolOp | ast.IfExp) for part in ast.walk(test)):
+            case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
             case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(self._has_axes, targets)):
                 if (each := one_by_one(targets, value)) is not None:
@@ -195,7 +195,7 @@ class SliceReader:
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
-        if target.id in self._program.arrays or not self._makes_array(value):
+        if target.id in self._program.arrays or self._creations.is_creation(value) or not self._makes_array(value):
             return None
         lengths = [located(length, value) for length in self._sums.shape(value)]
         extents = [located(not_negative(length), value) for length in lengths]
@@ -313,9 +313,9 @@ class SliceReader:
         if added is not None:
             self._matched = True
             return added
-        rolled = rolled_by(node, self._expressions.canonical)
-        if rolled is not None:
-            return self._rolled(rolled, node, target, names)
+        placed = placed_by(node, self._expressions.canonical)
+        if placed is not None:
+            return self._placed(placed, node, target, names)
         operands = self._operands(node)
         return self._computed(node, operands, [self._elementwise(part, target, names) for part in operands])
 
@@ -331,6 +331,8 @@ class SliceReader:
             case ast.Call(func=function, keywords=keywords) if operands:
                 if self._expressions.canonical(function) == "numpy.where":
                     element = ast.IfExp(*elements)
+                elif self._expressions.canonical(function) == "numpy.copy":
+                    element = elements[0]
                 elif isinstance(function, ast.Attribute) and operands[0] is function.value:
                     element = ast.Call(node.args[0], elements, []) if node.args else elements[0]  # of a type, or a copy
                 else:
@@ -339,11 +341,11 @@ class SliceReader:
                 return node
         return ast.copy_location(element, node)
 
-    def _rolled(self, rolled: Rolled, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
-        """One element of what is rolled; ``node`` as it is where its place is not known, to be refused."""
-        count, already = len(self._sums.shape(rolled.operand)), len(self._sums.before)
-        element = self._elementwise(rolled.operand, target, names)
-        found = rolled.element(element, count, target.axes, names)
+    def _placed(self, by: Rolled | Triangle, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
+        """One element of what is rolled and such; ``node`` as it is where its place is not known, to be refused."""
+        count, already = len(self._sums.shape(by.operand)), len(self._sums.before)
+        element = self._elementwise(by.operand, target, names)
+        found = by.element(element, count, target.axes, names)
         # What adds would have to add for the other place.
         return node if found is None or len(self._sums.before) > already else ast.copy_location(found, node)
 
@@ -353,9 +355,7 @@ class SliceReader:
     def _generated(self, node: ast.expr) -> Generated | None:
         return generated(node, self._expressions)
 
-    def _matching(
-        self, node: ast.expr, axes: Sequence[Axis], target: Region, names: Sequence[str]
-    ) -> list[ast.expr]:
+    def _matching(self, node: ast.expr, axes: Sequence[Axis], target: Region, names: Sequence[str]) -> list[ast.expr]:
         """The positions along ``axes`` for the iterators of ``target``; the last axes belong together."""
         skipped = len(target.axes) - len(axes)
         if skipped < 0:

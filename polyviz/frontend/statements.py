@@ -16,12 +16,13 @@ from polyviz.frontend.iteration import assigned
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.loops import after_loop, read_header
 from polyviz.frontend.new_arrays import Running
-from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat
+from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat, Requirement
 from polyviz.frontend.refuse import ASSERTED_DATA, EXPRESSIONS, STATEMENTS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
 from polyviz.frontend.swaps import Exchanged
 from polyviz.frontend.taken_apart import OfLength
+from polyviz.frontend.views import Within
 from polyviz.model.expression import Break, Name
 from polyviz.model.scop import Exchange
 
@@ -53,6 +54,7 @@ class StatementReader:
             Exchanged: self._exchanged,
             Running: self._running,
             OfLength: self._of_length,
+            Within: self._within,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -261,6 +263,18 @@ class StatementReader:
         length = AffineReader((), program.parameters).value(program.extent(array, node.axis))
         count = length.sub(length).add_constant_val(isl.Val(node.count))
         program.assumptions.append(length.eq_set(count).params())
+        return ()
+
+    def _within(self, node: Within) -> tuple[Node, ...]:
+        """Ask that elements of a part of an array are counted from its start, and are in it."""
+        error = self._program.source.error(
+            node,
+            f"An element of the slice `{ast.unparse(node.part)}` is asked for, and it may be counted from the end.",
+            reason="Where a subscript is negative, or beyond the slice, it means another element or none.",
+            hint="Write the subscripts of the whole array, or make an array of the slice, with `.copy()`.",
+        )
+        conditions = [self._expressions.read(one) for one in node.conditions]
+        self._program.pending += [Requirement(one, error, of_sizes=True) for one in conditions]
         return ()
 
     def _check_variable(self, node: ast.For, name: str) -> None:

@@ -1,7 +1,8 @@
 """Arrays that change names at the end of every time step: each step is written with the arrays that it really means.
 
 ``A, B = B, A`` as the last line of a loop over ``t`` moves nothing. Even steps read ``A`` where odd ones read ``B``, so
-the body stands there twice, under conditions on ``t``; what follows the loop does so likewise.
+the body stands there twice, under conditions on ``t``; what follows the loop does so likewise. Where one of them is
+returned, that is a copy of the one that has the name then: only of arrays that the function makes nobody can tell.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.jumps import jumps_of
+from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +42,14 @@ def without_swaps(source: Source, names: GlobalNames) -> Source:
         else:
             A[0] = B[0]
     """
-    body = _block(list(source.body), names, is_cell=source.is_cell)
+    arguments = {part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)}
+    makes = ArrayNames(source.body, names).makes
+    lines = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]
+    made = {bound_by(node) for node in lines if makes(node.value)} - arguments
+    plain = [node for node in source.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)]
+    made -= {node.value.id for node in plain if isinstance(node.value, ast.Name)} | {bound_by(node) for node in plain}
+    around = _Around(names, frozenset(made), FreshNames(source, names), source.is_cell)
+    body = _block(list(source.body), around)
     return source if body is None else replace(source, body=tuple(body))
 
 
@@ -51,15 +62,27 @@ class Exchanged(ast.stmt):
     values: tuple[str, ...]
 
 
-def _block(body: list[ast.stmt], names: GlobalNames, *, is_cell: bool) -> list[ast.stmt] | None:
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is known of the program: its ``names``, the arrays that it has ``made``, and names that it does not have."""
+
+    names: GlobalNames
+    made: frozenset[str]
+    fresh: FreshNames
+    is_cell: bool
+
+
+def _block(body: list[ast.stmt], around: _Around) -> list[ast.stmt] | None:
     for position, node in enumerate(body):
-        swap = _found(node, names) if isinstance(node, ast.For) else None
+        swap = _found(node, around.names) if isinstance(node, ast.For) else None
         if swap is None:
             continue
         later = body[position + 1 :]
-        rest = _block(later, names, is_cell=is_cell) or later
-        if not _is_followed(swap, [*body[: position + 1], *rest], position):
+        rest = _block(later, around) or later
+        returned = _returned(swap, rest, around)
+        if not _is_followed(swap, [*body[: position + 1], *rest[: len(rest) - bool(returned)]], position):
             continue
+        rest = rest[:-1] if returned else rest
         # What the notebook exchanges later, it exchanges whatever was exchanged before.
         marks = [one for one in rest if isinstance(one, Exchanged)]
         rest = [one for one in rest if not isinstance(one, Exchanged)]
@@ -67,8 +90,8 @@ def _block(body: list[ast.stmt], names: GlobalNames, *, is_cell: bool) -> list[a
             # What comes after the last mention is the same in each case, such as the return of a result.
             last = max(place for place, one in enumerate(rest) if _names([one]) & set(swap.names))
             rest = [*_variants(swap.count, swap, rest[: last + 1], node), *rest[last + 1 :]]
-        mark = [swap.mark(), *marks] if is_cell else []
-        return [*body[:position], swap.loop(), *mark, *rest]
+        mark = [swap.mark(), *marks] if around.is_cell else []
+        return [*body[:position], swap.loop(), *mark, *rest, *returned]
     return None
 
 
@@ -116,6 +139,35 @@ class _Swap:
         done = _difference(ast.Name(variable, ast.Load()), self.start)
         loop = ast.For(self.node.target, self.node.iter, _variants(done, self, self.body, self.body[0]), [])
         return ast.copy_location(loop, self.node)
+
+
+def _returned(swap: _Swap, rest: Sequence[ast.stmt], around: _Around) -> list[ast.stmt]:
+    """The ``return`` at the end of ``rest`` with copies of the arrays that have the names then, behind the lines that
+    make them; nothing where it returns none of them, or one that the caller knows."""
+    last = rest[-1] if rest else None
+    if not isinstance(last, ast.Return) or last.value is None or not set(swap.names) <= around.made:
+        return []
+    values = list(last.value.elts) if isinstance(last.value, ast.Tuple) else [last.value]
+    asked = [one.id for one in values if isinstance(one, ast.Name) and one.id in swap.names]
+    others = [one for one in values if not (isinstance(one, ast.Name) and one.id in asked)]
+    if not asked or len(set(asked)) < len(asked) or _names(others) & set(swap.names):
+        return []
+    own = {name: around.fresh.like("result") for name in asked}
+    lines = [line for name in asked for line in _copies(swap, name, own[name])]
+    return [*(located(line, last) for line in lines), *_renamed([last], own)]
+
+
+def _copies(swap: _Swap, name: str, target: str) -> list[ast.stmt]:
+    """The lines that make ``target`` a copy of the array that has the ``name`` after the loop."""
+    meanings = list(swap.meanings)
+    whole = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "copy", ast.Load()), [], [])
+    lines: list[ast.stmt] = [ast.Assign([ast.Name(target, ast.Store())], whole)]
+    for number, meant in enumerate(meanings[1:], 1):
+        everything = ast.Subscript(ast.Name(target, ast.Load()), ast.Constant(..., REBOUND), ast.Store())
+        turn = ast.BinOp(swap.count, ast.Mod(), ast.Constant(len(meanings)))
+        test = ast.Compare(turn, [ast.Eq()], [ast.Constant(number)])
+        lines.append(ast.If(test, [ast.Assign([everything], ast.Name(meant[name], ast.Load()))], []))
+    return lines
 
 
 def _difference(left: ast.expr, right: ast.expr) -> ast.expr:
@@ -181,20 +233,33 @@ def _exchanged(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], t
 def _last_exchange(
     body: list[ast.stmt],
 ) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...], set[str]] | None:
-    """The same for one exchange, the last statement of ``body`` or the last three, and the name that it needs."""
+    """The same for one exchange, the last statement of ``body`` or the last ones, and the name that they need."""
     match body:
         case [*before, ast.Assign(targets=[ast.Tuple(elts=left)], value=ast.Tuple(elts=right))]:
             targets = tuple(one.id for one in left if isinstance(one, ast.Name))
             values = tuple(one.id for one in right if isinstance(one, ast.Name))
             fits = len(targets) == len(left) == len(set(targets)) and sorted(targets) == sorted(values)
             return (before, targets, values, set()) if fits and len(targets) > 1 else None
-        case [
-            *before,
-            ast.Assign(targets=[ast.Name(id=kept)], value=ast.Name(id=first)),
-            ast.Assign(targets=[ast.Name(id=one)], value=ast.Name(id=second)),
-            ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=last)),
-        ] if one == first and second == other and last == kept:
-            return (before, (first, second), (second, first), {kept}) if first != second else None
+    return _passed_on(body)
+
+
+def _passed_on(
+    body: list[ast.stmt],
+) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...], set[str]] | None:
+    """Likewise for ``kept = A``, ``A = B``, ``B = C`` and so on, and ``C = kept``."""
+    targets, kept = list[str](), ""
+    for place in range(len(body) - 1, -1, -1):
+        match body[place]:
+            case ast.Assign(targets=[ast.Name(id=target)], value=ast.Name(id=value)):
+                kept = kept or value
+            case _:
+                return None
+        if targets and value != targets[0]:
+            return None
+        if target == kept:
+            is_circle = 1 < len(targets) == len(set(targets))
+            return (body[:place], tuple(targets), (*targets[1:], targets[0]), {kept}) if is_circle else None
+        targets.insert(0, target)
     return None
 
 

@@ -1,8 +1,8 @@
 """Names of rows, columns and slices, ``row = A[i]``: each use is written as the part of the array that it stands for.
 
 NumPy makes no copy there, so that ``row[j]`` is ``A[i, j]`` at any time, also where it is stored, as long as ``A`` and
-``i`` mean the same as on the line that gives the name. Of a part of a dimension, ``x[1:]``, no single element is asked
-for: what ``h[i - 1]`` means there would depend on whether ``i`` is 0.
+``i`` mean the same as on the line that gives the name. In a part of a dimension, ``h = x[1:]``, what ``h[i - 1]`` means
+would depend on whether ``i`` is 0: a ``Within`` says that it is counted from the start.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from polyviz.frontend.array_names import in_place
+from polyviz.frontend.array_parts import View, is_view, is_walked, listed_indices, with_plain_parts
 from polyviz.frontend.element_loops import is_row
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.ranks import least_ranks
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.usage import subscript_chain
-from polyviz.frontend.visited import located
+from polyviz.frontend.visited import located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
-_INDEX = ast.Name | ast.BinOp | ast.UnaryOp | ast.Slice | ast.operator | ast.unaryop | ast.expr_context
 _METHODS = ("copy", "astype", "sum", "mean", "var", "std", "max", "min", "any", "all", "dot", "argmax", "argmin")
 
 
@@ -42,6 +43,7 @@ def without_views(source: Source, names: GlobalNames) -> Source:
         A[i, 0] = A.shape[1]
         A[i, :] /= np.sum(A[i, :])
     """
+    source = with_plain_parts(source, names)
     if not any(isinstance(part, ast.Subscript | ast.Attribute) for part in map(_value, _parts(source.body))):
         return source
     writer = _Writer(source, least_ranks(source, names))
@@ -49,66 +51,12 @@ def without_views(source: Source, names: GlobalNames) -> Source:
     return replace(source, body=body, row_names=source.row_names | writer.found) if writer.found else source
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """The part of ``base`` at ``indices``, integers and slices; or all of it, transposed."""
+class Within(ast.stmt):
+    """Each of ``conditions`` holds wherever the statement behind runs: ``part`` is subscripted from its start on."""
 
-    name: str
-    base: ast.Name
-    indices: tuple[ast.expr, ...]
-    is_turned: bool = False
-
-    @property
-    def whole(self) -> ast.expr:
-        """All of it."""
-        if self.is_turned:
-            return ast.Attribute(self._base(), "T", ast.Load())
-        is_row = not any(isinstance(index, ast.Slice) for index in self.indices)
-        return self._at([*self.indices, ast.Slice()] if is_row else self.indices)
-
-    @property
-    def rows(self) -> ast.expr:
-        """What a loop runs over, where no slice is wanted."""
-        is_row = not any(isinstance(index, ast.Slice) for index in self.indices)
-        return self._at(self.indices) if is_row and self.indices else self.whole
-
-    def part(self, given: Sequence[ast.expr]) -> ast.expr | None:
-        """What ``given`` subscripts choose; None where they go into a part of a dimension."""
-        if any(isinstance(one, ast.Constant) and type(one.value) is not int for one in given):
-            return None
-        if self.is_turned:
-            is_element = len(given) == 2 and not any(isinstance(one, ast.Slice) for one in given)
-            return self._at(given[::-1]) if is_element else None
-        rest, chosen = list(given), list[ast.expr]()
-        for index in self.indices:
-            if not isinstance(index, ast.Slice) or not rest:
-                chosen.append(index)
-            elif _is_full(index) or _is_full(rest[0]):
-                chosen.append(rest.pop(0) if _is_full(index) else (rest.pop(0), index)[1])
-            else:
-                return None
-        return self._at([*chosen, *rest])
-
-    def extent(self, axis: int) -> ast.expr | None:
-        """How long it is along ``axis``; None where that is a part of a dimension."""
-        if self.is_turned:
-            return self._extent(1 - axis) if axis in (0, 1) else None
-        walked = [place for place, index in enumerate(self.indices) if isinstance(index, ast.Slice)]
-        if axis < 0:
-            return None
-        if axis >= len(walked):
-            return self._extent(len(self.indices) + axis - len(walked))
-        return self._extent(walked[axis]) if _is_full(self.indices[walked[axis]]) else None
-
-    def _extent(self, axis: int) -> ast.expr:
-        return ast.Subscript(ast.Attribute(self._base(), "shape", ast.Load()), ast.Constant(axis), ast.Load())
-
-    def _at(self, indices: Iterable[ast.expr]) -> ast.expr:
-        parts = [copy.deepcopy(index) for index in indices]
-        return ast.Subscript(self._base(), parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load()), ast.Load())
-
-    def _base(self) -> ast.Name:
-        return ast.Name(self.base.id, ast.Load())
+    _fields = ("conditions", "part")
+    conditions: list[ast.expr]
+    part: ast.expr
 
 
 class _Writer:
@@ -144,27 +92,27 @@ class _Writer:
         written.body, written.orelse = (self.block(block, depth=depth) for block in (node.body, node.orelse))
         return written
 
-    def _view(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> _View | None:
+    def _view(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> View | None:
         """What ``node`` gives a name to, where ``rest`` alone uses it and gives another meaning to nothing of it."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name() as base, attr="T")):
-                view = _View(name, base, (), is_turned=True)
+                view = View(name, base, (), is_turned=True)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
                 found, indices = subscript_chain(value)
-                if not isinstance(found, ast.Name) or not _is_view(value, indices):
+                if not isinstance(found, ast.Name) or not is_view(value, indices):
                     return None
-                view = _View(name, found, indices)
+                view = View(name, found, indices)
             case _:
                 return None
         is_several = view.is_turned or self._is_several(view, rest)
         return view if is_several and self._is_alone(view, rest) and _is_steady(view, rest) else None
 
-    def _is_several(self, view: _View, rest: Sequence[ast.stmt]) -> bool:
+    def _is_several(self, view: View, rest: Sequence[ast.stmt]) -> bool:
         """Whether the name stands for several elements: by what is known of the array, or by how it is used."""
-        has_slice = any(isinstance(index, ast.Slice) for index in view.indices)
+        has_slice = any(map(is_walked, view.indices))
         return has_slice or self._ranks.get(view.base.id, 0) > len(view.indices) or is_row(view.name, rest)
 
-    def _is_alone(self, view: _View, rest: Sequence[ast.stmt]) -> bool:
+    def _is_alone(self, view: View, rest: Sequence[ast.stmt]) -> bool:
         name = view.name
         is_local = self._bindings[name] == 1 and name not in self._arguments and name != view.base.id
         return is_local and self._mentions[name] == 1 + _mentions(rest)[name]
@@ -173,9 +121,28 @@ class _Writer:
 class _Uses(ast.NodeTransformer):
     """Puts parts of the array in the place of the name; ``has_others`` tells that it is used otherwise."""
 
-    def __init__(self, view: _View) -> None:
+    def __init__(self, view: View) -> None:
         self._view = view
+        self._conditions: list[ast.expr] = []
         self.has_others = False
+
+    def visit(self, node: ast.AST) -> Any:
+        """``node`` with parts in it; a statement comes behind the conditions for what it subscripts."""
+        if not isinstance(node, ast.stmt):
+            return super().visit(node)
+        around, self._conditions = self._conditions, []
+        written = super().visit(node)
+        found, self._conditions = self._conditions, around
+        if not found:
+            return written
+        if isinstance(node, ast.While | ast.Return):
+            self.has_others = True
+        within = Within()
+        within.conditions, within.part = found, self._view.whole
+        for part in ast.walk(within):
+            if isinstance(part, ast.stmt | ast.expr):
+                ast.copy_location(part, node)
+        return [within, written]
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return node if node.id != self._view.name else self._placed(self._view.whole, node)
@@ -197,7 +164,7 @@ class _Uses(ast.NodeTransformer):
                 return self._placed(None if axis is None else self._view.extent(axis), node)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name == self._view.name:
                 index = self.visit(index)
-                return self._placed(self._view.part(index.elts if isinstance(index, ast.Tuple) else [index]), node)
+                return self._placed(self._view.part(listed_indices(index), self._conditions), node)
         return self.generic_visit(node)  # type: ignore[return-value]  # a subscript stays an expression
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -234,31 +201,19 @@ class _Uses(ast.NodeTransformer):
         return located(part, node)
 
 
-def _written(view: _View, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+def _written(view: View, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
     uses = _Uses(view)
-    written = [uses.visit(copy.deepcopy(node)) for node in rest]
+    written = visited(uses, copy.deepcopy(list(rest)))
     return None if uses.has_others else written
 
 
-def _is_view(value: ast.Subscript, indices: Sequence[ast.expr]) -> bool:
-    """Whether ``indices`` are slices and plain integers, all in one pair of brackets where there are slices."""
-    parts = (part for index in indices for part in ast.walk(index) if not isinstance(part, ast.Constant))
-    constants = [part.value for index in indices for part in ast.walk(index) if isinstance(part, ast.Constant)]
-    is_chain = isinstance(value.value, ast.Subscript) and any(isinstance(index, ast.Slice) for index in indices)
-    return not is_chain and all(isinstance(one, _INDEX) for one in parts) and all(type(one) is int for one in constants)
-
-
-def _is_steady(view: _View, rest: Sequence[ast.stmt]) -> bool:
+def _is_steady(view: View, rest: Sequence[ast.stmt]) -> bool:
     """Whether the array and the subscripts mean the same wherever the name is used."""
     last = max((place for place, node in enumerate(rest) if _mentions([node])[view.name]), default=-1)
     read = {part.id for index in view.indices for part in ast.walk(index) if isinstance(part, ast.Name)}
     used = rest[: last + 1]
     stored = {part.id for part in _names(used) if isinstance(part.ctx, ast.Store)}
-    return last >= 0 and not stored & read and not bindings(used)[view.base.id]
-
-
-def _is_full(index: ast.expr) -> bool:
-    return isinstance(index, ast.Slice) and not (index.lower or index.upper or index.step)
+    return last >= 0 and not (stored | in_place(used)) & read and not bindings(used)[view.base.id]
 
 
 def _parts(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:

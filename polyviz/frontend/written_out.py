@@ -115,6 +115,8 @@ def _is_looked_up(name: str, body: Sequence[ast.stmt]) -> bool:
                 uses[True] += 1
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]) if other == name:
                 uses[True] += 1
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=other)]) if other == name:
+                uses[True] += 1
     return uses[False] == uses[True]
 
 
@@ -157,6 +159,16 @@ class _Writer(ast.NodeTransformer):
         node.args[0] = self.visit(node.args[0])
         table = self._table(node.args[0])
         return node if table is None else _number(len(table), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() | ast.Subscript() as place]):
+                table = self._table(place)
+                if table is not None and not any(isinstance(one, tuple) for one in table):
+                    numbers = ast.Tuple([_number(one, place) for one in table], ast.Load())
+                    node.comparators = [ast.copy_location(numbers, place)]
+        return node
 
     def _kept(self, node: ast.For) -> ast.For:
         node.body, node.orelse = visited(self, node.body), visited(self, node.orelse)

@@ -117,7 +117,7 @@ def _passes_of(statement: Statement, place: int) -> Iterator[_Pass]:
     if len(statement.iterators) != 2:
         return
     seen: set[tuple[str, str]] = set()
-    for access in filter(_is_matrix, statement.accesses):
+    for access in (one for one in statement.accesses if _is_matrix(one, statement)):
         subscripts = isl.PwMultiAff.from_map(access.relation.intersect_domain(statement.domain))
         row, column = (subscripts.get_pw_aff(axis) for axis in (0, 1))
         if (access.array, str(row)) in seen:
@@ -132,10 +132,12 @@ def _passes_of(statement: Statement, place: int) -> Iterator[_Pass]:
         )
 
 
-def _is_matrix(access: Access) -> bool:
+def _is_matrix(access: Access, statement: Statement) -> bool:
+    """Whether ``access`` is to another element of a matrix in each instance, under no condition."""
     relation = access.relation
-    two = relation.dim(isl.dim_type.out) == 2
-    return bool(two and access.exact and relation.is_single_valued() and relation.is_injective())
+    if relation.dim(isl.dim_type.out) != 2 or not access.exact or not statement.domain.is_subset(relation.domain()):
+        return False
+    return bool(relation.is_single_valued() and relation.is_injective())
 
 
 def _fused(

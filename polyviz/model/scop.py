@@ -53,6 +53,7 @@ class Creation:
     ``dtype`` is a NumPy name, or ``None`` for NumPy's default; ``like`` names the array whose dtype is taken
     (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``, ``values`` the numbers, as nested
     tuples, for ``array``. ``of_values``: the dtype is that of the value which is stored first (``B = A + 1.0``).
+    ``numbers``: as many values are stored first, and the dtype has room for all of them (``np.array([a, b])``).
     ``rebound``: where the whole array is given new values, which have to be of its dtype (``v = v / 2`` in a loop).
     """
 
@@ -64,6 +65,7 @@ class Creation:
     of_values: bool = False
     values: tuple[Any, ...] | None = None
     rebound: tuple[Span, ...] = ()
+    numbers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

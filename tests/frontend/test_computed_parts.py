@@ -23,6 +23,13 @@ PRODUCTS = [
     "if np.dot(x, A @ x) > 0.0:\n        y[0] = 1.0",
     "C = A @ B @ A\n    y[:] = C[0, :]",
 ]
+LOOKED_THROUGH = [
+    "y[0] = np.sum(A @ x) - np.max(B @ x - x)",
+    "y[1] = (A @ x).max() * np.linalg.norm(A @ x)",
+    "for i in range(3):\n        y[i] = np.argmin(np.sum((A - A[i]) ** 2, axis=1) + 99.0 * (x == x[i]))",
+    "y[:] = np.sum(np.abs(A @ B), axis=0)",
+    "for i in range(3):\n        if np.max(A @ x) > 9.0 * i:\n            y[i] += np.sum(np.max(B, axis=1))",
+]
 RUNNING = [
     "y[:] = np.cumsum(x)",
     "y[:] = np.cumsum(x) / np.arange(1, 4)",
@@ -35,7 +42,7 @@ RUNNING = [
 ]
 
 
-@pytest.mark.parametrize("lines", [*PRODUCTS, *RUNNING])
+@pytest.mark.parametrize("lines", [*PRODUCTS, *LOOKED_THROUGH, *RUNNING])
 def test_what_numpy_keeps_before_it_is_used(lines: str) -> None:
     head = "def f(A: 'float64[:, :]', B: 'float64[:, :]', x: 'float64[:]', y: 'float64[:]'):"
     agree(f"{head}\n    {lines}\n    return y", A=A.copy(), B=B.copy(), x=X.copy(), y=np.zeros(3))

@@ -23,6 +23,11 @@ PROGRAMS = {
     "eye": "x = np.eye(n)\ny = np.eye(n, 3, dtype=np.int64)\nreturn x, y",
     "identity": "x = a * np.identity(n)\nreturn x",
     "in an expression": "H = np.ones((3, n))\nfor k in range(3):\n    H[k, :] += k / (1.0 + np.arange(n))\nreturn H",
+    "the same everywhere": "x = np.ones(n) / n\ny = a * np.full((n, 3), b) + np.zeros(3)\nreturn x, y",
+    "rows of the same": "H = np.zeros((3, n))\nH[1] = np.ones(n)\nH[2, :] = np.full(n, 2)\nreturn H",
+    "the same as a copy": "H = np.zeros((2, n))\nx = np.arange(n)\nH[1] = np.copy(x)\nx[0] = 7\nreturn H, x",
+    "a new value": "x = np.zeros(n)\nfor k in range(3):\n    x[0] += k\n    if x[0] > 2:\n        x = np.ones(n)\n"
+    "return x",
     "numbers": "w = np.array([1, -2, 4])\nw[1] += n\nreturn w",
     "numbers of a type": "w = np.array([[1, 2], [3, 4]], dtype=np.float32)\nw[0, 0] = a\nreturn w",
     "numbers to look up": "w = np.array([[0.25, 0.5, 1.5], [1.0, 2.0, 3.0]])\ns = 0.0\nfor i in range(n):\n"
@@ -64,7 +69,7 @@ def test_a_cell_leaves_the_numbers_in_the_notebook() -> None:
         "np.linspace(0, 1, n, retstep=True)",
         "np.linspace(0, 1, A[0])",
         "np.eye(n, k=1)",
-        "np.array([n, 1])",
+        "np.array([[n, 1], [2]])",
         "np.array([[1, 2], [3]])",
         "np.array([1, 2], copy=True)",
     ],

@@ -136,3 +136,35 @@ def f(A, W, out):
             out[i, j] = np.sum(window * W[:, :])
 """
     agree(text, A=np.arange(42.0).reshape(6, 7), W=np.arange(9.0).reshape(3, 3), out=np.zeros((4, 5)))
+
+
+def made_like_what_changes(u, steps):
+    for _t in range(steps):
+        lap = np.zeros_like(u)
+        n = len(u)
+        half = n // 2 + 1
+        kept = np.ones((u.shape[0], half), dtype=u.dtype)
+        lap[1:-1, 1:-1] = u[:-2, 1:-1] + u[2:, 1:-1] - 2.0 * u[1:-1, 1:-1]
+        kept[:, 0] += lap[:, 1]
+        u += 0.25 * lap
+        u[0, 0] += np.sum(kept)
+    return u
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_an_array_is_as_large_as_one_whose_elements_change(target: str) -> None:
+    given = {"u": np.arange(30.0).reshape(5, 6) ** 2, "steps": 3}
+    same_compiled(made_like_what_changes, given, target, "strict")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(A, n):\n for i in range(n):\n  k = i\n  B = np.zeros(k)\n  A[0] += np.sum(B)",
+        "def f(A, n):\n for i in range(n):\n  n = n + 1\n  B = np.zeros(n)\n  A[0] += np.sum(B)",
+        "def f(A, s, n):\n for i in range(n):\n  k = s[i]\n  B = np.zeros(k)\n  A[0] += np.sum(B)",
+    ],
+)
+def test_what_is_not_as_large_each_time_is_refused(text: str) -> None:
+    with pytest.raises(UnsupportedSyntaxError, match="made inside a loop"):
+        extract(text)

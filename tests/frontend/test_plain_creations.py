@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.errors import ArgumentError, UnsupportedSyntaxError
+from polyviz.errors import ArgumentError, CodegenError, UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.compiled import same_compiled
+from tests.running import function_of
 
 A = np.arange(12.0).reshape(3, 4)
 V = np.arange(6.0) + 0.25
@@ -167,7 +168,7 @@ def test_row_has_to_be_there() -> None:
         ("b = np.zeros_like(A[n])", "is no row or plane"),
         ("b = np.zeros(A.shape[n:])", "is no part of a shape"),
         ("b = np.zeros(A.shape[2:])", "needs at least one dimension"),
-        ("b = np.array([A[0, 0], n])", "The call of `np.array` is not supported"),
+        ("b = np.array([[A[0, 0], n], [n]])", "The call of `np.array` is not supported"),
         ("b = np.array([A[0], A[1]])", "used with 1 subscript"),
         ("b = np.full(n, A[0, 0])", "computed by the program"),
         ("b = np.array([1, 300], dtype=np.uint8) / 2", "The call of `np.array` is not supported"),
@@ -178,3 +179,52 @@ def test_others_are_refused(line: str, message: str) -> None:
     with pytest.raises(UnsupportedSyntaxError, match=message) as caught:
         extract(f"def f(A: 'float64[:, :]', n):\n    {line}\n    b[0] = n\n    A[0, 0] = b[0]")
     assert caught.value.hint
+
+
+def diagonals(A, n):
+    one, other = np.eye(n, dtype=A.dtype), np.eye(n, 2, dtype=A.dtype)
+    return one + A, other
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.float64])
+def test_diagonals_have_the_type_of_an_array(kind: Any, target: str) -> None:
+    same_compiled(diagonals, {"A": np.arange(9).reshape(3, 3).astype(kind), "n": 3}, target, "strict")
+
+
+def of_numbers(a, out, k):
+    total = 0.0
+    for i in range(a.shape[0] - 1):
+        c, s = np.cos(a[i]), np.sin(a[i])
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        place = np.array([a[i + 1] - a[i], 2 * k, 1]) / (1.0 + a[i])
+        out[i] = np.sum(turn @ place)
+        steps = np.array([i, k])
+        steps[0] = steps[0] // 2
+        total += steps[0] + steps[1] * np.max(np.array([a[i], 0.5]))
+    return np.array([k, k + 1]), np.array([total, k]), np.array([a[0], 2j])
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_arrays_of_computed_numbers_have_the_type_of_numpy(target: str) -> None:
+    given = {"a": np.random.default_rng(2).random(7), "out": np.zeros(6), "k": 3}
+    same_compiled(of_numbers, given, target, "strict")
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [("np.array([a[0] > 0, k > 1])", np.float64), ("np.array([a[0], a[1] * 2.0])", np.float32),
+     ("np.array([a[0], a[1]])", np.float32), ("np.array([a[0] + a[1], a[2]])", np.float32)],
+)  # fmt: skip
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_a_type_that_is_not_clear_is_refused(line: str, kind: Any, target: str) -> None:
+    text = f"def f(a, k):\n    b = {line}\n    return b"
+    function = function_of(text)
+    given = np.array([1.5, 2.5, 3.5], kind)
+    try:
+        found = pv.compile(function, target=target)(given, 3)
+    except CodegenError as error:
+        assert "is not clear" in str(error)
+    else:
+        assert found.dtype == function(given, 3).dtype
+        assert found.tolist() == function(given, 3).tolist()

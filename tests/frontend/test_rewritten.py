@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.errors import UnsupportedSyntaxError
+from polyviz.errors import CodegenError, UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
 
 SWAP = """
 def f(A, B, n):
@@ -101,10 +102,55 @@ def f(A, B, C, D, n):
     agree(text, A=np.arange(5.0), B=np.ones(5), C=np.arange(5.0) ** 2, D=np.zeros(5), n=steps)
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("lines", ["v, w = w, v", "kept = u; u = v; v = w; w = kept"])
+def test_own_arrays_may_be_exchanged_and_returned(lines: str, steps: int) -> None:
+    text = f"""
+def f(A, n):
+    u, v = A.copy(), A.copy()
+    w = np.zeros(A.shape[0])
+    for t in range(n):
+        for i in range(1, len(A) - 1):
+            w[i] = 2 * v[i] - u[i] + 0.1 * (v[i - 1] - 2 * v[i] + v[i + 1])
+        {lines}
+    v[0] += u[1]
+    return v, A[0], w
+"""
+    agree(text, A=np.arange(6.0) ** 2, n=steps)
+
+
+def smoothed(a, steps):
+    x = a.copy()
+    y = np.zeros_like(a)
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3
+        x, y = y, x
+    return x
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("steps", [2, 3])
+def test_own_arrays_are_exchanged_and_returned_compiled(steps: int, target: str) -> None:
+    same_compiled(smoothed, {"a": np.arange(9.0) ** 2, "steps": steps}, target, "strict")
+
+
+def test_own_arrays_of_different_types_are_not_returned() -> None:
+    head = "def f(A, n):\n x, y = A.copy(), np.zeros(len(A))\n"
+    text = f"{head} for t in range(n):\n  y[0] = x[1]\n  x, y = y, x\n return x"
+    kernel = pv.compile(text, target="python")
+    assert kernel(np.arange(4.0), 3).tolist() == [1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(CodegenError, match="given values of float64"):
+        kernel(np.arange(4), 3)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return A",
+        "def f(A, n):\n B = A.copy()\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return B",
+        "def f(A, n):\n B, C = A.copy(), A.copy()\n D = B\n for t in range(n):\n  B[0] = 1\n  C, B = B, C\n return D",
+        "def f(A, n):\n B, C = A.copy(), A.copy()\n for t in range(n):\n  B[0] = C[0]\n  C, B = B, C\n return B, B",
         "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
         "for t in range(n):\n if t > 2:\n  continue\n B[0] = A[0]\n A, B = B, A",
         "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",

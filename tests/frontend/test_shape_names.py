@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.errors import ArgumentError
+from polyviz.errors import ArgumentError, ExtractionError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
 from tests.frontend.compiled import same_compiled
@@ -65,3 +65,39 @@ def test_shapes_choose(columns: int) -> None:
     else:
         A[0, 0] = -1"""
     agree(text, A=A, B=np.ones((3, columns)))
+
+
+def sizes(A, n):
+    half = n // 2
+    shape = (A.shape[0], len(A) + n)
+    few = (half, 3)
+    kind = A.dtype
+    padded = (A.shape[0] + 2, A.shape[1] + 3)
+    B = np.zeros(padded, dtype=kind)
+    rows, columns = padded
+    for i in range(shape[0]):
+        for j in range(A.shape[1]):
+            B[i + 1, j] = A[i, j] * shape[1] + few[-2]
+    B[rows - 1, columns - 1] = len(padded)
+    return B
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_tuples_of_sizes_have_names(target: str) -> None:
+    for kind in (np.float64, np.int64):
+        same_compiled(sizes, {"A": np.arange(12).reshape(3, 4).astype(kind), "n": 5}, target, "strict")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s = (n, 2)\n n = 3\n A[0] = s[0]",
+        "s = (n, 2)\n n += 3\n A[0] = s[0]",
+        "k = 1\n s = (k, n)\n for i in range(n): k += 1\n A[0] = s[0]",
+        "for i in range(n):\n  s = (i, 2)\n A[0] = s[0]",
+        "s = (A[0], 2)\n A[0] = s[1]",
+    ],
+)
+def test_tuples_of_what_changes_are_refused(body: str) -> None:
+    with pytest.raises(ExtractionError, match="tuple"):
+        extract(f"def f(A, n):\n {body}")

@@ -7,7 +7,8 @@ import ast
 import numpy as np
 import pytest
 
-from polyviz.errors import ExtractionError
+import polyviz as pv
+from polyviz.errors import ArgumentError, ExtractionError
 from polyviz.frontend import extract
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.source import read_source
@@ -60,6 +61,63 @@ def transposed(A, n):
     return other @ A
 
 
+def parts(A, x, n):
+    tail, head = 0.0, 0.0
+    right = x[1:]
+    left = x[: n + 1]
+    inner = A[1:-1, 1:]
+    for k in range(n):
+        tail += right[0] * right[-1] + left[k + 1] - left[-2]
+        for j in range(k):
+            tail += right[k - j - 1]
+            right[j] += 0.5
+        if right[k] > 4.0:
+            head += right[k] + A[:, 1][k]
+    for i in range(n - 2):
+        inner[i, n - 2] += inner[i, 0] + inner[-1, -1]
+    return tail, head
+
+
+def along_new_axes(A, x, n):
+    column = x[:n, np.newaxis]
+    row = x[None, 1:]
+    A += column * row + A[1, :][0]
+    return column - row
+
+
+def new_axes_of_parts(A, x, n):
+    total = A * 0.0
+    last = A[:, n - 1]
+    tail = x[1:]
+    turned = A.T
+    for k in range(n):
+        first = A[:, k]
+        total += first[np.newaxis, :] * x[:n, np.newaxis] + last[:, None] * tail[None, :]
+        total[k, :] += turned[k, 0]
+    return total
+
+
+def found_in_data(A, x, places, n):
+    total = 0.0
+    for i in range(n):
+        row = A[places[i]]
+        apart = row - A[places[n - 1 - i], :]
+        total += np.sqrt(apart @ apart) + row[0]
+        row[1] += 1.0
+    return total
+
+
+def turned_round(A, x, n):
+    back = x[::-1]
+    upper = np.flip(A, 0)
+    upper[0, 1] = 9.0
+    total = 0.0
+    for i in range(n):
+        total += back[i] * i
+        back[i] += 1.0
+    return total, upper + A[::-1, ::-1] + np.fliplr(A), np.flipud(x)
+
+
 def of_rows(A, n):
     total = 0.0
     for i in range(n):
@@ -74,12 +132,18 @@ def of_rows(A, n):
     return total
 
 
-@pytest.mark.parametrize("function", [rows, columns, slices, transposed, of_rows], ids=lambda one: one.__name__)
+FUNCTIONS = [
+    rows, columns, slices, transposed, turned_round, of_rows, parts, along_new_axes, new_axes_of_parts, found_in_data,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("target", ["c", "numba"])
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 def test_the_values_of_numpy(function, target: str, contract: str) -> None:
     matrix = np.random.default_rng(3).random((4, 4)) + 1.0
     given = {"A": matrix, "n": 4} | ({"x": np.arange(1.0, 6.0)} if "x" in function.__code__.co_varnames else {})
+    given |= {"places": np.array([2, 0, 3, 2])} if function is found_in_data else {}
     same_compiled(function, given, target, contract)
 
 
@@ -96,7 +160,8 @@ def _written(body: str) -> str:
         "row = A[0]\n if n > 2: row = A[1]\n row[0] = 1",
         "row = A[0]\n for i in range(n):\n  row[i] = 1\n  row = A[i]",
         "for i in range(n):\n  row = A[i]\n x[0] = row[0]",
-        "h = x[1:]\n for i in range(n): B[i, 0] = h[i - 1]",
+        "h = x[::2]\n for i in range(n): B[i, 0] = h[i]",
+        "row = A[B[0, n]]\n B[0, n] = 1\n row[0] = 2",
         "h = x[:n]\n B[0, 0] = len(h) + h[0]",
         "row = A[int(x[0])]\n row[0] = 1",
         "for n in range(3):\n  row = A[n]\n  for n in range(2): row[n] = 1",
@@ -107,8 +172,8 @@ def _written(body: str) -> str:
         "turned = A.T\n turned += 1",
     ],
     ids=["subscript changes", "array gets a value", "bound again", "bound in a loop", "used outside",
-         "part of a vector", "length of a part", "found in data", "loop variable changes", "name of its own", "number",
-         "row of the turned", "other attribute", "turned as a whole"],
+         "every second", "place changes", "length of a part", "found in data", "loop variable changes",
+         "name of its own", "number", "row of the turned", "other attribute", "turned as a whole"],
 )  # fmt: skip
 def test_what_may_mean_something_else_stays(body: str) -> None:
     assert _written(body) == ast.unparse(ast.parse(f"if 1:\n {body}").body[0]).replace("\n    ", "\n")[6:].strip()
@@ -125,3 +190,31 @@ def test_a_cell_says_that_its_name_is_not_set() -> None:
     assert note in scop.notes
     with pytest.raises(ExtractionError):
         extract("row = A[0]\nrow[1] = A[1, 1]")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "h = x[1:]\n for i in range(n): B[i, 0] = h[i - 1]",
+        "h = x[:n]\n for i in range(n): B[i, 0] = h[i + 1]",
+        "h = x[::-1]\n for i in range(n): B[i, 0] = h[i - 1]",
+        "B[:, 0] = np.flip(x, -1)",
+        "B[:, :] = np.flip(B)",
+        "h = x[k:]\n for i in range(n): B[i, 0] = h[i]\n k = n - 10",
+        "h = x[1:]\n for i in range(n): B[i, 0] = h[int(B[i, 1])]",
+        "h = x[1:]\n i = 0\n while x[i] > 0:\n  i += 1\n  B[i, 0] = h[i]",
+        "h = x[1:]\n for i in range(n):\n  if x[i] > 0:\n   for j in range(n):\n    h[j] = 0\n    if B[i, 0]: break",
+    ],
+)
+def test_an_element_that_may_be_outside_of_a_slice_is_refused(body: str) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(B, x, n):\n {body}")
+
+
+def test_sizes_for_which_an_element_is_outside_of_a_slice_are_refused() -> None:
+    kernel = pv.compile("def f(x, s, n, k):\n h = x[k:]\n for i in range(n):\n  s[i] = h[i]", target="python")
+    s = np.zeros(3)
+    kernel(np.arange(6.0), s, 3, 2)
+    assert s.tolist() == [2.0, 3.0, 4.0]
+    with pytest.raises(ArgumentError):
+        kernel(np.arange(6.0), s, 3, -2)

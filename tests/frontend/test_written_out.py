@@ -86,3 +86,26 @@ def test_subscripts_with_numbers_put_in_are_written_as_by_hand() -> None:
     assert [line.strip().partition(" =")[0] for line in kernel.source.splitlines() if "A[i" in line] == [
         "A[i - 2]", "A[i]", "A[i + 1]"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "test", ["x in (3, 4, 7)", "x not in [3.0, 5]", "x in {n}", "i in KEPT", "x in OWN", "i not in KEPT"]
+)
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_one_of_several_numbers(test: str, target: str) -> None:
+    text = f"""
+def f(A, n):
+    OWN = (1, 9)
+    count = 0
+    for i in range(len(A)):
+        x = A[i]
+        if {test}:
+            count += i
+            A[i] = -1
+    return count
+"""
+    function = function_of(text)
+    function.__globals__["KEPT"] = (0, 2, 5)
+    one, other = np.arange(10) % 5, np.arange(10) % 5
+    assert pv.compile(function, target=target)(one, 4) == function(other, 4)
+    assert one.tolist() == other.tolist()

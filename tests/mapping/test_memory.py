@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import islpy as isl
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -164,3 +165,19 @@ def f(A, B, n):
     kernel = pv.compile(function_of(text), target="c")
     assert "accumulate" not in [one.step for one in kernel.plan.decisions]
     assert "#pragma omp simd" in kernel.source
+
+
+def test_what_is_read_under_a_condition_is_no_pass_over_a_matrix() -> None:
+    text = """
+def f(B):
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            B[i, j] *= 2
+    total = 0.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            total += B[i, j] if j > i else 0
+    return total
+"""
+    matrix = np.arange(12.0).reshape(3, 4)
+    assert pv.compile(function_of(text), target="python")(matrix) == np.sum(np.triu(matrix, 1))

@@ -6,4 +6,4 @@ def f(A, n):
     for i in range(n):
         B[i] = A[i]
         if i > 3:
-            B = np.zeros(n)
+            B = np.zeros((n, n))

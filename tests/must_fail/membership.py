@@ -1,4 +1,4 @@
 def f(A, n):
     for i in range(n):
-        if i in (1, 2):
+        if i in A:
             A[i] = 0.0

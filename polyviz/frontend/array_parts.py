@@ -1,0 +1,222 @@
+"""Parts of arrays by integers and slices, and which element of the array a subscript of such a part means."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.regions import constant_of, difference, is_new_axis
+from polyviz.frontend.symbols import rank_of_annotation
+from polyviz.frontend.visited import located, visited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+_FLIPS = {"numpy.flip": None, "numpy.flipud": 0, "numpy.fliplr": 1}
+"""What turns an array round along an axis, or along all of them."""
+
+
+def with_plain_parts(source: Source, names: GlobalNames) -> Source:
+    """``source`` with one subscript where a slice is subscripted, and with slices for what turns an array round.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, i):\\n A[0] = A[:, 2][i] + np.flip(A, 0)", None, None)
+    >>> print(ast.unparse(with_plain_parts(source, GlobalNames(source)).body[0]))
+    A[0] = A[i, 2] + A[::-1]
+    """
+    return replace(source, body=tuple(visited(_Chains(source, names), source.body)))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The part of ``base`` at ``indices``, integers, slices and new axes; or all of it, transposed."""
+
+    name: str
+    base: ast.Name
+    indices: tuple[ast.expr, ...]
+    is_turned: bool = False
+
+    @property
+    def whole(self) -> ast.expr:
+        """All of it."""
+        if self.is_turned:
+            return ast.Attribute(self._base(), "T", ast.Load())
+        is_row = not any(map(is_walked, self.indices))
+        return self._at([*self.indices, ast.Slice()] if is_row else self.indices)
+
+    @property
+    def rows(self) -> ast.expr:
+        """What a loop runs over, where no slice is wanted."""
+        is_row = not any(map(is_walked, self.indices))
+        return self._at(self.indices) if is_row and self.indices else self.whole
+
+    def part(self, given: Sequence[ast.expr], conditions: list[ast.expr] | None = None) -> ast.Subscript | None:
+        """What ``given`` subscripts choose; None where they go into a new axis, or ask for a part of a part.
+
+        ``conditions`` gets what has to hold for that in a part of a dimension; without it, that gives None, too.
+        """
+        if any(isinstance(one, ast.Constant) and type(one.value) is not int and not is_new_axis(one) for one in given):
+            return None
+        if self.is_turned:
+            is_element = len(given) == 2 and not any(map(is_walked, given))
+            return self._at(given[::-1]) if is_element else None
+        rest, chosen = list(given), list[ast.expr]()
+        for place, index in enumerate(self.indices):
+            while is_walked(index) and rest and is_new_axis(rest[0]):
+                chosen.append(rest.pop(0))  # it stands in front of what is walked along
+            if not is_walked(index) or not rest:
+                chosen.append(index)
+            elif _is_full(index) or _is_full(rest[0]):
+                chosen.append(rest.pop(0) if _is_full(index) else (rest.pop(0), index)[1])
+            else:
+                counted = self._counted(index, self._axis_of(place), rest.pop(0), conditions)
+                if counted is None:
+                    return None
+                chosen.append(counted)
+        return self._at([*chosen, *rest])
+
+    def _axis_of(self, place: int) -> int:
+        """The dimension of the array that the subscript at ``place`` is for."""
+        return place - sum(map(is_new_axis, self.indices[:place]))
+
+    def _counted(
+        self, part: ast.expr, axis: int, given: ast.expr, conditions: list[ast.expr] | None
+    ) -> ast.expr | None:
+        """The position ``given`` in ``part`` of a dimension, as one along ``axis``; None for what is not followed."""
+        if conditions is None or isinstance(given, ast.Slice) or not isinstance(part, ast.Slice):
+            return None
+        start = part.lower or ast.Constant(0)
+        if part.step is not None and constant_of(part.step) == -1 and not (part.lower or part.upper):
+            last = difference(self._extent(axis), ast.Constant(1))
+            conditions += [ast.Compare(copy.deepcopy(given), [ast.GtE()], [ast.Constant(0)])]
+            conditions += [ast.Compare(last, [ast.GtE()], [copy.deepcopy(given)])]
+            return difference(last, given)
+        if (constant_of(start) or 0) < 0 or (part.step is not None and constant_of(part.step) != 1):
+            return None
+        stop, end = part.upper, None if part.upper is None else constant_of(part.upper)
+        if end is not None and end < 0:
+            stop = difference(self._extent(axis), ast.Constant(-end))
+        asked: list[tuple[ast.expr, ast.expr]] = [(given, ast.Constant(0)), (start, ast.Constant(0))]
+        asked += [] if stop is None else [(difference(difference(stop, start), ast.Constant(1)), given)]
+        place = ast.BinOp(given, ast.Add(), start) if constant_of(start) != 0 else given
+        if (constant_of(given) or 0) < 0:
+            from_end = ast.Constant(-(constant_of(given) or 0))
+            stop = stop or self._extent(axis)
+            asked[0], asked[2:] = (difference(stop, start), from_end), []
+            place = difference(stop, from_end)
+        compared = [ast.Compare(one, [ast.GtE()], [other]) for one, other in asked if not _is_least(one, other)]
+        conditions += map(copy.deepcopy, compared)
+        return place
+
+    def extent(self, axis: int) -> ast.expr | None:
+        """How long it is along ``axis``; None where that is a part of a dimension."""
+        if self.is_turned:
+            return self._extent(1 - axis) if axis in (0, 1) else None
+        walked = [place for place, index in enumerate(self.indices) if is_walked(index)]
+        if axis < 0 or any(map(is_new_axis, self.indices)):
+            return None
+        if axis >= len(walked):
+            return self._extent(len(self.indices) + axis - len(walked))
+        return self._extent(walked[axis]) if _is_full(self.indices[walked[axis]]) else None
+
+    def _extent(self, axis: int) -> ast.expr:
+        return ast.Subscript(ast.Attribute(self._base(), "shape", ast.Load()), ast.Constant(axis), ast.Load())
+
+    def _at(self, indices: Iterable[ast.expr]) -> ast.Subscript:
+        parts = [copy.deepcopy(index) for index in indices]
+        return ast.Subscript(self._base(), parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load()), ast.Load())
+
+    def _base(self) -> ast.Name:
+        return ast.Name(self.base.id, ast.Load())
+
+
+class _Chains(ast.NodeTransformer):
+    """Writes ``A[:, 2][i]`` as ``A[i, 2]``, and ``np.flip(A, 0)`` as ``A[::-1]``."""
+
+    def __init__(self, source: Source, names: GlobalNames) -> None:
+        arguments = ast.walk(source.arguments) if source.arguments else ()
+        self._ranks = {one.arg: rank_of_annotation(one.annotation) for one in arguments if isinstance(one, ast.arg)}
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        called = self._names.canonical(node.func) or ""
+        if called not in _FLIPS or not node.args or not isinstance(node.args[0], ast.Name):
+            return node
+        axes = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "axis")]
+        axis = constant_of(axes[0]) if axes else _FLIPS[called]
+        rank = self._ranks.get(node.args[0].id) or 0
+        if len(axes) + 1 != len(node.args) + len(node.keywords) or len(axes) > (_FLIPS[called] is None):
+            return node
+        if (axis is None and (axes or not rank)) or (axis or 0) < 0:
+            return node
+        turned = ast.Slice(step=ast.UnaryOp(ast.USub(), ast.Constant(1)))
+        parts = [turned] * rank if axis is None else [*[ast.Slice()] * axis, turned]
+        return located(View("", node.args[0], tuple(parts)).whole, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        match node.value:
+            case ast.Subscript(value=ast.Name() as base, slice=inner):
+                indices = listed_indices(inner)
+            case _:
+                return node
+        if not any(isinstance(index, ast.Slice) for index in indices) or not is_view(node.value, indices):
+            return node
+        part = View("", base, tuple(indices)).part(listed_indices(node.slice))
+        if part is None:
+            return node
+        part.ctx = node.ctx
+        return located(part, node)
+
+
+def is_view(value: ast.Subscript, indices: Sequence[ast.expr]) -> bool:
+    """Whether ``indices`` are slices, new axes and integers, all in one pair of brackets where there are slices."""
+    is_chain = isinstance(value.value, ast.Subscript) and any(map(is_walked, indices))
+    fixed = [index for index in indices if not is_new_axis(index)]
+    bounds = [one for index in fixed for one in (_bounds(index) if isinstance(index, ast.Slice) else [index])]
+    return not is_chain and all(map(_is_integer, bounds))
+
+
+def _is_integer(node: ast.expr) -> bool:
+    """Whether ``node`` is made of names, elements and whole numbers."""
+    match node:
+        case ast.Constant(value=value):
+            return type(value) is int
+        case ast.Subscript(value=ast.Name(), slice=index):
+            return all(map(_is_integer, listed_indices(index)))
+        case ast.BinOp(left=left, right=right):
+            return _is_integer(left) and _is_integer(right)
+        case ast.UnaryOp(operand=operand):
+            return _is_integer(operand)
+    return isinstance(node, ast.Name)
+
+
+def _bounds(index: ast.Slice) -> list[ast.expr]:
+    return [one for one in (index.lower, index.upper, index.step) if one is not None]
+
+
+def listed_indices(index: ast.expr) -> list[ast.expr]:
+    """The subscripts in one pair of brackets."""
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
+def is_walked(index: ast.expr) -> bool:
+    """Whether ``index`` is a dimension of the view."""
+    return isinstance(index, ast.Slice) or is_new_axis(index)
+
+
+def _is_least(larger: ast.expr, smaller: ast.expr) -> bool:
+    """Whether these are numbers, and ``larger`` is no less than ``smaller``."""
+    numbers = constant_of(larger), constant_of(smaller)
+    return numbers[0] is not None and numbers[1] is not None and numbers[0] >= numbers[1]
+
+
+def _is_full(index: ast.expr) -> bool:
+    return isinstance(index, ast.Slice) and not (index.lower or index.upper or index.step)
