@@ -115,7 +115,7 @@ class View:
         return place
 
     def extent(self, axis: int) -> ast.expr | None:
-        """How long it is along ``axis``; None where that is a part of a dimension."""
+        """How long it is along ``axis``; None where that is not followed."""
         if self.is_turned:
             return self._extent(1 - axis) if axis in (0, 1) else None
         walked = [place for place, index in enumerate(self.indices) if is_walked(index)]
@@ -123,7 +123,23 @@ class View:
             return None
         if axis >= len(walked):
             return self._extent(len(self.indices) + axis - len(walked))
-        return self._extent(walked[axis]) if _is_full(self.indices[walked[axis]]) else None
+        part = self.indices[walked[axis]]
+        return self._length(part, walked[axis]) if isinstance(part, ast.Slice) else None
+
+    def _length(self, part: ast.Slice, axis: int) -> ast.expr | None:
+        """How long ``part`` of a dimension is, where it begins and ends so many elements from its ends."""
+        extent, zero = self._extent(axis), ast.Constant(0)
+        start, stop = constant_of(part.lower or zero), constant_of(part.upper or zero)
+        step = 1 if part.step is None else constant_of(part.step)
+        if step in (1, -1) and not (part.lower or part.upper):
+            return extent
+        if step != 1 or start is None or stop is None or start < 0:
+            return None
+        if part.upper and stop >= 0:
+            end: ast.expr = ast.Call(ast.Name("min", ast.Load()), [extent, ast.Constant(stop)], [])
+        else:
+            end = difference(extent, ast.Constant(-stop))
+        return ast.Call(ast.Name("max", ast.Load()), [difference(end, ast.Constant(start)), zero], [])
 
     def _extent(self, axis: int) -> ast.expr:
         return ast.Subscript(ast.Attribute(self._base(), "shape", ast.Load()), ast.Constant(axis), ast.Load())

@@ -52,10 +52,10 @@ def _tuples(source: Source, counts: Mapping[str, int]) -> dict[str, ast.Tuple]:
     once = {name for name, count in counts.items() if count == 1} - changed
     fixed = {one.arg for one in arguments if isinstance(one, ast.arg)} & once
     found: dict[str, ast.Tuple] = {}
-    for node in (one for one in source.body if isinstance(one, ast.Assign) and bound_by(one) in once):
-        if isinstance(node.value, ast.Tuple) and _are_sizes(node.value.elts, fixed):
+    for node in (one for one in source.body if isinstance(one, ast.Assign)):
+        if bound_by(node) in once and isinstance(node.value, ast.Tuple) and _are_sizes(node.value.elts, fixed):
             found[bound_by(node)] = node.value
-        fixed.add(bound_by(node))
+        fixed.update(once.intersection(part.id for part in ast.walk(node) if isinstance(part, ast.Name)))
     return found
 
 

@@ -44,7 +44,8 @@ def without_views(source: Source, names: GlobalNames) -> Source:
         A[i, :] /= np.sum(A[i, :])
     """
     source = with_plain_parts(source, names)
-    if not any(isinstance(part, ast.Subscript | ast.Attribute) for part in map(_value, _parts(source.body))):
+    lines = [one for part in _parts(source.body) for one in (part, *_one_by_one(part))]
+    if not any(isinstance(part, ast.Subscript | ast.Attribute) for part in map(_value, lines)):
         return source
     writer = _Writer(source, least_ranks(source, names))
     body = tuple(writer.block(source.body, depth=0))
@@ -76,7 +77,12 @@ class _Writer:
         written, rest = list[ast.stmt](), list(body)
         while rest:
             node = rest.pop(0)
-            view = None if self._is_cell and not depth else self._view(node, rest)
+            is_shown = self._is_cell and not depth
+            lines = [] if is_shown else _one_by_one(node)
+            if any(self._view(line, [*lines[place + 1 :], *rest]) for place, line in enumerate(lines)):
+                rest = [*lines, *rest]
+                continue
+            view = None if is_shown else self._view(node, rest)
             uses = None if view is None else _written(view, rest)
             if view is not None and uses is not None:
                 self.found |= {view.name}
@@ -199,6 +205,20 @@ class _Uses(ast.NodeTransformer):
         for one in ast.walk(part):
             ast.copy_location(one, node)
         return located(part, node)
+
+
+def _one_by_one(node: ast.AST) -> list[ast.stmt]:
+    """A line for each name of ``p, q = A[i], A[j]``; none for other statements, or where a value reads one of them."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            named = {one.id for one in targets if isinstance(one, ast.Name)}
+        case _:
+            return []
+    read = {part.id for part in _names(values)}
+    if len(named) < len(targets) or len(targets) != len(values) or named & read:
+        return []
+    pairs = zip(targets, values, strict=True)
+    return [ast.copy_location(ast.Assign([target], value), node) for target, value in pairs]
 
 
 def _written(view: View, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:

@@ -68,11 +68,11 @@ def test_shapes_choose(columns: int) -> None:
 
 
 def sizes(A, n):
-    half = n // 2
+    half, width = n // 2, A.shape[1]
     shape = (A.shape[0], len(A) + n)
     few = (half, 3)
     kind = A.dtype
-    padded = (A.shape[0] + 2, A.shape[1] + 3)
+    padded = (A.shape[0] + 2, width + 3)
     B = np.zeros(padded, dtype=kind)
     rows, columns = padded
     for i in range(shape[0]):

@@ -78,6 +78,17 @@ def parts(A, x, n):
     return tail, head
 
 
+def lengths(A, x, n):
+    right, inner, few, backwards = x[1:], A[1:-1, :], x[2:7], x[::-1]
+    out = np.zeros(right.shape[0])
+    for i in range(len(right)):
+        out[i] = right[i] - x[i] + inner.shape[0]
+    for i in range(inner.shape[0]):
+        for j in range(inner.shape[1]):
+            inner[i, j] += few.shape[0] * backwards[len(backwards) - 1]
+    return out
+
+
 def along_new_axes(A, x, n):
     column = x[:n, np.newaxis]
     row = x[None, 1:]
@@ -133,7 +144,8 @@ def of_rows(A, n):
 
 
 FUNCTIONS = [
-    rows, columns, slices, transposed, turned_round, of_rows, parts, along_new_axes, new_axes_of_parts, found_in_data,
+    rows, columns, slices, transposed, turned_round, of_rows, parts, lengths, along_new_axes, new_axes_of_parts,
+    found_in_data,
 ]  # fmt: skip
 
 
