@@ -163,7 +163,7 @@ def values(dtype: str) -> np.ndarray[Any, Any]:
     return found
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint64", "int8"])
 @pytest.mark.parametrize("name", [*TAKEN, *EXCHANGED])
