@@ -84,6 +84,9 @@ class RereadKernel(Kernel):
             try:
                 kernel = self.readings.of(ranks)
             except ExtractionError as refusal:
+                place = "" if refusal.span is None else f" (line {refusal.span.line})"
+                told = f"Read with the dimensions of this call, it is refused{place}: {refusal.message}"
+                error.hint = f"{error.hint} {told}".strip()
                 raise error from refusal
         result = kernel(*arguments, **keywords)
         self._latest = kernel.program
