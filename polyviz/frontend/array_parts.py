@@ -7,7 +7,7 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.regions import constant_of, difference, is_new_axis
+from polyviz.frontend.regions import call_of, constant_of, difference, extent_of, is_new_axis
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import located, visited
 
@@ -93,7 +93,7 @@ class View:
             return None
         start = part.lower or ast.Constant(0)
         if part.step is not None and constant_of(part.step) == -1 and not (part.lower or part.upper):
-            last = difference(self._extent(axis), ast.Constant(1))
+            last = difference(extent_of(self.base, axis), ast.Constant(1))
             conditions += [ast.Compare(copy.deepcopy(given), [ast.GtE()], [ast.Constant(0)])]
             conditions += [ast.Compare(last, [ast.GtE()], [copy.deepcopy(given)])]
             return difference(last, given)
@@ -101,13 +101,13 @@ class View:
             return None
         stop, end = part.upper, None if part.upper is None else constant_of(part.upper)
         if end is not None and end < 0:
-            stop = difference(self._extent(axis), ast.Constant(-end))
+            stop = difference(extent_of(self.base, axis), ast.Constant(-end))
         asked: list[tuple[ast.expr, ast.expr]] = [(given, ast.Constant(0)), (start, ast.Constant(0))]
         asked += [] if stop is None else [(difference(difference(stop, start), ast.Constant(1)), given)]
         place = ast.BinOp(given, ast.Add(), start) if constant_of(start) != 0 else given
         if (constant_of(given) or 0) < 0:
             from_end = ast.Constant(-(constant_of(given) or 0))
-            stop = stop or self._extent(axis)
+            stop = stop or extent_of(self.base, axis)
             asked[0], asked[2:] = (difference(stop, start), from_end), []
             place = difference(stop, from_end)
         compared = [ast.Compare(one, [ast.GtE()], [other]) for one, other in asked if not _is_least(one, other)]
@@ -117,18 +117,18 @@ class View:
     def extent(self, axis: int) -> ast.expr | None:
         """How long it is along ``axis``; None where that is not followed."""
         if self.is_turned:
-            return self._extent(1 - axis) if axis in (0, 1) else None
+            return extent_of(self.base, 1 - axis) if axis in (0, 1) else None
         walked = [place for place, index in enumerate(self.indices) if is_walked(index)]
         if axis < 0 or any(map(is_new_axis, self.indices)):
             return None
         if axis >= len(walked):
-            return self._extent(len(self.indices) + axis - len(walked))
+            return extent_of(self.base, len(self.indices) + axis - len(walked))
         part = self.indices[walked[axis]]
         return self._length(part, walked[axis]) if isinstance(part, ast.Slice) else None
 
     def _length(self, part: ast.Slice, axis: int) -> ast.expr | None:
         """How long ``part`` of a dimension is, where it begins and ends so many elements from its ends."""
-        extent, zero = self._extent(axis), ast.Constant(0)
+        extent, zero = extent_of(self.base, axis), ast.Constant(0)
         start, stop = constant_of(part.lower or zero), constant_of(part.upper or zero)
         step = 1 if part.step is None else constant_of(part.step)
         if step in (1, -1) and not (part.lower or part.upper):
@@ -136,13 +136,10 @@ class View:
         if step != 1 or start is None or stop is None or start < 0:
             return None
         if part.upper and stop >= 0:
-            end: ast.expr = ast.Call(ast.Name("min", ast.Load()), [extent, ast.Constant(stop)], [])
+            end = call_of("min", extent, ast.Constant(stop))
         else:
             end = difference(extent, ast.Constant(-stop))
-        return ast.Call(ast.Name("max", ast.Load()), [difference(end, ast.Constant(start)), zero], [])
-
-    def _extent(self, axis: int) -> ast.expr:
-        return ast.Subscript(ast.Attribute(self._base(), "shape", ast.Load()), ast.Constant(axis), ast.Load())
+        return call_of("max", difference(end, ast.Constant(start)), zero)
 
     def _at(self, indices: Iterable[ast.expr]) -> ast.Subscript:
         parts = [copy.deepcopy(index) for index in indices]

@@ -8,7 +8,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.functions import PURE
+from polyviz.frontend.functions import PURE, named_arguments
 from polyviz.frontend.regions import Axis, constant_of, difference, is_part
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def placed_by(node: ast.expr, canonical: Canonical) -> Rolled | Triangle | None:
     called = canonical(node.func) if isinstance(node, ast.Call) else None
     if not isinstance(node, ast.Call) or called not in ("numpy.triu", "numpy.tril"):
         return rolled_by(node, canonical)
-    given = dict(zip(("m", "k"), node.args, strict=False)) | {one.arg or "": one.value for one in node.keywords}
+    given = named_arguments(("m", "k"), node)
     is_known = given.keys() <= {"m", "k"} and "m" in given and len(node.args) <= 2
     return Triangle(given["m"], given.get("k", ast.Constant(0)), called == "numpy.triu") if is_known else None
 
@@ -110,8 +110,7 @@ def rolled_by(node: ast.expr, canonical: Canonical) -> Rolled | None:
     """
     if not isinstance(node, ast.Call) or canonical(node.func) != "numpy.roll":
         return None
-    given = dict(zip(("a", "shift", "axis"), node.args, strict=False))
-    given |= {one.arg or "": one.value for one in node.keywords}
+    given = named_arguments(("a", "shift", "axis"), node)
     axis = constant_of(given["axis"]) if "axis" in given else None
     is_known = given.keys() - {"axis"} == {"a", "shift"} and (axis is not None or "axis" not in given)
     if not is_known or isinstance(given["shift"], ast.Tuple | ast.List):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Sequence
 
 _ONE = frozenset({1})
 _TWO = frozenset({2})
@@ -136,10 +137,14 @@ BUILTINS = frozenset({
 })  # fmt: skip
 
 
+def named_arguments(names: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of ``call`` by name, those without one by their place among ``names``."""
+    return dict(zip(names, call.args, strict=False)) | {one.arg or "": one.value for one in call.keywords}
+
+
 def arguments_of(function: str | None, call: ast.Call) -> dict[str, ast.expr]:
     """The arguments of one of ``GENERATORS`` by name; of one alone, ``arange`` makes the end."""
-    names = GENERATORS.get(function or "", ())
-    given = dict(zip(names, call.args, strict=False)) | {one.arg or "": one.value for one in call.keywords}
+    given = named_arguments(GENERATORS.get(function or "", ()), call)
     if function == "numpy.arange" and "stop" not in given and "start" in given:
         given["stop"] = given.pop("start")
     return given

@@ -10,7 +10,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.functions import GENERATORS, INTEGER_TYPES, PURE, arguments_of
+from polyviz.frontend.functions import GENERATORS, INTEGER_TYPES, PURE, arguments_of, named_arguments
 from polyviz.frontend.integers import is_integral
 from polyviz.frontend.regions import Axis, call_of, constant_of, difference, extent_of
 
@@ -73,14 +73,14 @@ def _of_type(made: Generated, dtype: ast.expr, name: str, expressions: Expressio
 def _filled(node: ast.Call, name: str, expressions: ExpressionReader) -> Generated | None:
     """The same number everywhere: what ``np.zeros`` and its kin make inside an expression."""
     order = ("shape", "fill_value", "dtype") if name == "numpy.full" else ("shape", "dtype")
-    given = dict(zip(order, node.args, strict=False)) | {one.arg or "": one.value for one in node.keywords}
+    given = named_arguments(order, node)
     fill, shape = given.get("fill_value", _FILLS[name]), given.get("shape")
     if not given.keys() <= set(order) or len(node.args) > len(order) or shape is None or fill is None:
         return None
     lengths = _lengths(shape, expressions)
-    made = Generated(tuple(map(_positions, lengths)), lambda _: copy.deepcopy(fill))
     if not lengths:
         return None
+    made = Generated(tuple(map(_positions, lengths)), lambda _: copy.deepcopy(fill))
     return _of_type(made, given["dtype"], name, expressions) if "dtype" in given else made
 
 
