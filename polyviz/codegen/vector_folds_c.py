@@ -8,6 +8,9 @@
         q_lanes0 = q_lanes0 + v0 * v0;
         …
     }
+    for (; i < n - 3; i += 4) {
+        …
+    }
     s += total_float64(s_lanes0 + s_lanes1);
 
 An addition waits some four cycles for the one before it, and one or two can start in each: one vector for each sum is
@@ -113,7 +116,7 @@ class VectorFoldPrinter:
         return True
 
     def write(self, fold: Fold, targets: Sequence[Element], count: int, stop: str, indent: int) -> None:
-        """Whole groups of iterations of ``fold``, up to ``stop``, added to the ``targets`` of its sums at the end."""
+        """Whole vectors of iterations of ``fold``, up to ``stop``, added to the ``targets`` of its sums at the end."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
         self.vectors.use(dtype)
         total = self.vectors.total(dtype)
@@ -122,12 +125,15 @@ class VectorFoldPrinter:
         parts = [[names.of(f"{array}_lanes{turn}") for turn in range(count)] for array in arrays]
         self.dtypes.update(dict.fromkeys((name for own in parts for name in own), dtype))
         first = ", ".join(f"{name} = {{0}}" for own in parts for name in own)
-        size = self.group(fold, count)
         self._line(indent, f"vector_{dtype} {first};")
-        self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
-        for turn in range(count):
-            self._vector(fold, turn, [own[turn] for own in parts], names, indent + 1)
-        self._line(indent, "}")
+        # Whole groups, then what is left of them in single vectors: a few dozen dependent additions take as long as
+        # hundreds side by side.
+        for vectors in dict.fromkeys((count, 1)):
+            size = self.group(fold, vectors)
+            self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
+            for turn in range(vectors):
+                self._vector(fold, turn, [own[turn] for own in parts], names, indent + 1)
+            self._line(indent, "}")
         for target, own in zip(targets, parts, strict=True):
             self._line(indent, f"{self.printer.expression(target)} += {total}({' + '.join(own)});")
 

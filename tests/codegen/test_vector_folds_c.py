@@ -67,7 +67,7 @@ def chosen(x, r):
     r[1] = high
     r[2] = near
 """
-LENGTHS = [1, 3, 15, 31, 32, 33, 63, 64, 65, 100, 517]
+LENGTHS = [1, 3, 15, 31, 32, 33, 63, 64, 65, 79, 100, 517]
 
 
 def arrays_of(text: str, count: int, dtype: str) -> tuple[np.ndarray, ...]:
