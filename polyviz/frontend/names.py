@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.frontend.functions import BUILTINS, CONSTANTS
+from polyviz.frontend.own_names import OwnName
 from polyviz.model.expression import Constant
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class GlobalNames:
             return f"{base}.{node.attr}" if base is not None and base not in BUILTINS else None
         if not isinstance(node, ast.Name):
             return None
+        if isinstance(node.id, OwnName):
+            return _CONVENTIONAL.get(str(node.id), str(node.id))
         if node.id in self._source.imports:
             return _public(self._source.imports[node.id])
         if node.id in self._names:
@@ -53,7 +56,8 @@ class GlobalNames:
         conventional = {**_CONVENTIONAL, **_CONVENTIONAL_NAMES}
         if node.id in conventional:
             return conventional[node.id]
-        return node.id if node.id in BUILTINS else None
+        is_helper = node.id in self._source.helpers and node.id != self._source.name
+        return node.id if node.id in BUILTINS and not is_helper else None
 
     def value(self, name: str) -> Any:
         """The object behind a name around the loops; ``None`` when there is none."""

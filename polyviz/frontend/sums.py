@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from polyviz.frontend.apart import apart
 from polyviz.frontend.literals import SUM
 from polyviz.frontend.outer import outer_of
+from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.regions import (
     Axis,
     Region,
@@ -353,7 +354,7 @@ def _first(region: Region, axis: Axis) -> ast.expr:
 
 
 def _call(name: str, *values: ast.expr) -> ast.expr:
-    return ast.Call(ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load()), [*values], [])
+    return ast.Call(numpy_function(name), [*values], [])
 
 
 def _square(value: ast.expr) -> ast.expr:

@@ -103,7 +103,7 @@ def is_integer_form(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub | ast.UAdd) and is_integer_form(node.operand)
     if isinstance(node, ast.Call):
-        known = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
+        known = isinstance(node.func, ast.Name) and str(node.func.id) in INTEGER_CALLS
         return known and all(is_integer_form(argument) for argument in node.args)
     return isinstance(node, ast.Name)
 
@@ -265,7 +265,7 @@ class _Visitor(ast.NodeVisitor):
         counts = counts_of(name, node)
         self._visit_at("affine", *counts)
         arguments = [one for one in arguments if one not in counts]
-        keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
+        keeps = isinstance(node.func, ast.Name) and str(node.func.id) in INTEGER_CALLS
         inside = "rounded" if name == "int" and self._position == "affine" else self._position
         self._visit_at(inside if keeps else "data", *arguments)
 
