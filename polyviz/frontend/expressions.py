@@ -124,6 +124,10 @@ class ExpressionReader:
             raise self._not_subscriptable(node)
         return array
 
+    def rank_of(self, node: ast.Name) -> int | None:
+        """How many dimensions the array ``node`` of the program has; None for no array."""
+        return self._program.rank(node.id)
+
     def canonical(self, node: ast.expr) -> str | None:
         """The canonical name of a function or module, unless a local name hides it."""
         root = node
@@ -275,7 +279,7 @@ class ExpressionReader:
         if (compared := one_of(node, self.read)) is not None:
             return compared
         for operator in node.ops:
-            refusal = operator_refusal(operator)
+            refusal = operator_refusal(operator, *node.comparators)
             if refusal is not None:
                 raise self._refuse(node, refusal)
         if (of_shapes := self._of_shapes(node)) is not None:

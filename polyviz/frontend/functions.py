@@ -124,6 +124,11 @@ HINTS = {
     ),
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
+    **dict.fromkeys(
+        ("numpy.ndindex", "numpy.ndenumerate"),
+        "Give each dimension a variable, `for i, j in np.ndindex(A.shape)`, and leave out `break`; one name for the "
+        "whole place is read where the dimensions are known. Or write the loops: `for i in range(A.shape[0])`.",
+    ),
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",
     "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
     "divmod": "Write `q = a // b` and `r = a % b`.",

@@ -52,6 +52,13 @@ MASK = Refusal(
     "Say so where they are: `a[m[:] != 0] = 0.0`. For one element use `if`.",
 )
 
+COMPARED_WITH_NONE = Refusal(
+    "This comparison with None",
+    "Whether an argument is None is known from a call, as long as no loop or condition before may have assigned it; "
+    "nothing else can be None.",
+    "Ask at the beginning of the function, `if w is None: w = 1.0`, and compare numbers with `==`.",
+)
+
 ASSERTED_DATA = Refusal(
     "This `assert`, which asks for more than sizes,",
     "Sizes are compared before anything runs; other numbers and elements are looked at only in the loops, which "
@@ -166,6 +173,8 @@ def statement_refusal(node: ast.AST) -> Refusal | None:
     return STATEMENTS.get(kind)
 
 
-def operator_refusal(operator: ast.AST) -> Refusal | None:
+def operator_refusal(operator: ast.AST, *operands: ast.expr) -> Refusal | None:
     """Why an operator is refused; None for those of numbers."""
+    if isinstance(operator, ast.Is | ast.IsNot) and any(ast.unparse(one) == "None" for one in operands):
+        return COMPARED_WITH_NONE
     return OPERATORS.get(type(operator))

@@ -29,6 +29,8 @@ class Source:
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
     ``own_loops`` are variables of loops and sums that the text does not name, ``block_names`` are assigned once, in a
     loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block.
+    ``absent`` are arguments that were left out of ``arguments``, since they are None.
+    ``place_names`` stand for places in arrays, each for all subscripts of one.
     ``constants`` are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside
     of loops and behind an early ``return``.
     """
@@ -47,6 +49,8 @@ class Source:
     own_loops: frozenset[str] = frozenset()
     block_names: frozenset[str] = frozenset()
     row_names: frozenset[str] = frozenset()
+    place_names: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     after_returns: frozenset[str] = frozenset()
 
