@@ -16,6 +16,7 @@ from polyviz.frontend.computed_parts import with_named_parts
 from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arrays
 from polyviz.frontend.context import check_sizes
 from polyviz.frontend.counted import counted
+from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
@@ -187,7 +188,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_named_places(source, GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
-    source = taken_apart(source)
+    source = with_diagonals(taken_apart(source), GlobalNames(source))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
     source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)

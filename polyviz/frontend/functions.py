@@ -118,6 +118,11 @@ HINTS = {
     "as in `B[:, :] = np.roll(A, 1, axis=0)`, or write the subscript: `x[(i - 1) % n]`.",
     "numpy.transpose": "Write `A.T`.",
     **dict.fromkeys(
+        ("numpy.diag", "numpy.diagonal", "numpy.trace", "numpy.fill_diagonal"),
+        "Give what is computed a name before, `B = A @ C`, say how many dimensions there are, "
+        "`def f(A: 'float64[:, :]')`, and which diagonal as a number; or write the loop with `A[i, i]`.",
+    ),
+    **dict.fromkeys(
         ("numpy.cumsum", "numpy.cumprod"),
         "In a function, write `np.cumsum(A, axis=0)` with the number of the axis, or none for a vector, and no type; "
         "elsewhere write the loop: `for i in range(1, n): y[i] = y[i - 1] + x[i]`.",
