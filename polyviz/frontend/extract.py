@@ -20,6 +20,7 @@ from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
+from polyviz.frontend.flat_loops import with_places
 from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
@@ -185,7 +186,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     """Read the statements, again as long as more names turn out to need memory."""
     source = without_nested_functions(source)
     source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
-    source = with_named_places(source, GlobalNames(source))
+    source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))

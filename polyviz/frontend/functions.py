@@ -118,6 +118,11 @@ HINTS = {
     "as in `B[:, :] = np.roll(A, 1, axis=0)`, or write the subscript: `x[(i - 1) % n]`.",
     "numpy.transpose": "Write `A.T`.",
     **dict.fromkeys(
+        ("numpy.ravel", "numpy.flatten", "numpy.reshape"),
+        "In loops over all elements, write `for v in A.flat`, or `A.flat[k]` for `k in range(A.size)`, where the "
+        "dimensions are known; elsewhere write the subscripts of the array as it is.",
+    ),
+    **dict.fromkeys(
         ("numpy.diag", "numpy.diagonal", "numpy.trace", "numpy.fill_diagonal"),
         "Give what is computed a name before, `B = A @ C`, say how many dimensions there are, "
         "`def f(A: 'float64[:, :]')`, and which diagonal as a number; or write the loop with `A[i, i]`.",
