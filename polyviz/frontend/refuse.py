@@ -38,7 +38,13 @@ SLICE = Refusal(
 SELECTION = Refusal(
     "A mask here",
     "How many elements it chooses is known only when the loops run.",
-    "Set elements with it, `A[A > 3] = 0.0`, choose with `np.where(A > 3, A, 0.0)`, or fill an array in a loop.",
+    "Set elements with it, `A[A > 3] = 0.0`, add them up, `np.sum(A[A > 3])`, choose with `np.where(A > 3, A, 0.0)`, "
+    "or fill an array in a loop.",
+)
+LARGEST_CHOSEN = Refusal(
+    "The largest or smallest of the elements that a mask chooses",
+    "Where it chooses none, NumPy raises, and here that is known only when the loops have run.",
+    "Say what it is then, `np.max(np.where(A > 3, A, -np.inf))`, or keep the best in a loop: `if A[i] > 3: ...`.",
 )
 PLACES = Refusal(
     "An array as a subscript",

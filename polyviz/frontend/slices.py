@@ -59,7 +59,8 @@ class SliceReader:
         self._creations = CreationReader(program, expressions)
         self._regions = RegionReader(program, expressions)
         regions = self._regions
-        shapes = Shapes(regions.read, regions.check_length, self._elementwise, self._operands, self._generated)
+        known = (self._elementwise, self._operands, self._generated, self._is_mask)
+        shapes = Shapes(regions.read, regions.check_length, *known)
         self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
