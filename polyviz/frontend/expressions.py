@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
-from polyviz.frontend.functions import HINTS, IMPURE_REASON, PURE, RANDOM_HINT
+from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.limits import limit
 from polyviz.frontend.listed import extreme, listed, one_of
@@ -378,11 +378,12 @@ class ExpressionReader:
     def _method(self, node: ast.Call, function: ast.Attribute) -> Expression:
         if function.attr in ("conjugate", "conj") and not node.args:
             return Call("conjugate", (self.read(function.value),))
-        hint = HINTS.get(f"numpy.{function.attr}", "Write the loop over the elements.")
+        called = f"numpy.{function.attr}"
+        hint = HINTS.get(called, "Write the loop over the elements.")
         raise self._error(
             node,
             f"The method `.{function.attr}()` is not supported.",
-            "Only numbers can be computed with.",
+            CALL_REASONS.get(called, "Only numbers can be computed with."),
             hint,
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.whole_calls import WHOLE_HINTS, WHOLE_REASONS
+
 if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
@@ -77,11 +79,14 @@ IMPURE_REASON = (
 RANDOM_HINT = "Draw the numbers into an array before the loops, `R = np.random.random(n)`, and use `R[i]`."
 
 CALL_REASONS = {
+    **WHOLE_REASONS,
+    "sorted": WHOLE_REASONS["numpy.sort"],
     "print": "Iterations may run in another order, and so would its output.",
     **dict.fromkeys(GENERATORS, "How many elements this makes, or of which kind, is not known at the start."),
     "numpy.array": "Which numbers it is made of is not known at the start.",
 }
 HINTS = {
+    **WHOLE_HINTS,
     **dict.fromkeys(
         ("numpy.dot", "numpy.matmul", "numpy.outer"),
         "Say how many dimensions both have: `np.dot(A[:, :], x[:])`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`.",
@@ -142,7 +147,7 @@ HINTS = {
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",
     "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
     "divmod": "Write `q = a // b` and `r = a % b`.",
-    "sorted": "Sort before the loops.",
+    "sorted": WHOLE_HINTS["numpy.sort"],
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }
 
