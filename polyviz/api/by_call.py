@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ArgumentError, ExtractionError
-from polyviz.frontend import ABSENT
+from polyviz.frontend import ABSENT, Truths
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import plain_function
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MOST_DIMENSIONS = 6
 _MOST_TRIED = 5
 """Arguments whose dimensions are tried together."""
+_MOST_MASKS = 4
+"""Arguments of which one may be a mask."""
 
 
 def ranks_given(
@@ -36,7 +38,8 @@ def ranks_given(
 ) -> dict[str, int]:
     """The dimensions of the arrays of a call, by argument; none where the call does not fit.
 
-    Those of arguments that are ``asked`` whether they are None are told in any case: ``ABSENT`` where they are.
+    Those of arguments that are ``asked`` whether they are None are told in any case: ``ABSENT`` where they are. Those
+    of truth values are ``Truths``.
 
     >>> import inspect, numpy as np
     >>> ranks_given(inspect.signature(lambda A, n, w=None: None), (np.zeros((2, 3)), 4), asked={"w"})
@@ -50,9 +53,14 @@ def ranks_given(
         return {}
     bound.apply_defaults()
     named = bound.arguments
-    ranks = {name: getattr(value, "ndim", 0) for name, value in named.items() if hasattr(value, "dtype")}
+    ranks = {name: _rank(value) for name, value in named.items() if hasattr(value, "dtype")}
     told = {name: ABSENT if named[name] is None else ranks.get(name, 0) for name in named if name in asked}
     return {name: rank for name, rank in ranks.items() if rank} | told
+
+
+def _rank(value: Any) -> int:
+    rank: int = getattr(value, "ndim", 0)
+    return Truths(rank) if value.dtype == bool else rank
 
 
 class Readings:
@@ -67,12 +75,12 @@ class Readings:
         self.signature = signature
         self.asked = asked
         self._reading = reading
-        self._known: dict[tuple[tuple[str, int], ...], Kernel] = {}
+        self._known: dict[tuple[tuple[str, int, bool], ...], Kernel] = {}
         self._making = threading.Lock()
 
     def of(self, ranks: Mapping[str, int]) -> Kernel:
         """The kernel for arrays of these dimensions; raises ExtractionError where they have none."""
-        key = tuple(sorted(ranks.items()))
+        key = tuple(sorted((name, rank, isinstance(rank, Truths)) for name, rank in ranks.items()))
         with self._making:
             if key not in self._known:
                 self._known[key] = self._reading(ranks)
@@ -203,12 +211,16 @@ def _is_further(refusal: ExtractionError, first: ExtractionError) -> bool:
 
 
 def _choices(names: Sequence[str], *named: set[str]) -> Iterator[dict[str, int]]:
-    """Dimensions for all arguments, and for those that are ``named`` where something is refused, together."""
+    """Dimensions for all arguments, and for those that are ``named`` where something is refused, together; one of these
+    may be a mask."""
     if names:
         yield from (dict.fromkeys(names, rank) for rank in range(1, _MOST_DIMENSIONS + 1))
     together = dict.fromkeys(tuple(name for name in names if name in words) for words in named)
     for chosen in (one for one in together if 0 < len(one) <= _MOST_TRIED):
         yield from (dict(zip(chosen, ranks, strict=True)) for ranks in product((1, 2), repeat=len(chosen)))
+    masked = [name for name in names if named and name in named[0]][:_MOST_MASKS]
+    for name, rank, other in product(masked, (1, 2), (1, 2)):
+        yield {**dict.fromkeys(masked, other), name: Truths(rank)}
 
 
 def _words(refusal: ExtractionError) -> set[str]:

@@ -1,6 +1,6 @@
 """Front end: Python source or a function becomes a `Scop`."""
 
-from polyviz.frontend.absent import ABSENT
 from polyviz.frontend.extract import extract, may_be_none
+from polyviz.frontend.given import ABSENT, Truths
 
-__all__ = ["ABSENT", "extract", "may_be_none"]
+__all__ = ["ABSENT", "Truths", "extract", "may_be_none"]

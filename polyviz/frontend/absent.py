@@ -11,6 +11,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.given import ABSENT
 from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.source import read_source
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.frontend.source import Source
-
-ABSENT = -1
-"""What stands in the place of the number of dimensions of an argument that is None."""
 
 
 def asked_for_none(source: Source) -> frozenset[str]:

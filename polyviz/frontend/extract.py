@@ -65,7 +65,8 @@ def extract(
     ``sizes`` fixes parameters to values. ``namespace`` holds what is known around the text: globals of a function, or
     the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
     of a cell are follows from their use. ``filename`` names the text in Python's own messages. ``ranks`` are the
-    dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None.
+    dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None and
+    ``Truths`` for one that holds truth values.
 
     Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
     control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.

@@ -41,6 +41,13 @@ SELECTION = Refusal(
     "Set elements with it, `A[A > 3] = 0.0`, add them up, `np.sum(A[A > 3])`, choose with `np.where(A > 3, A, 0.0)`, "
     "or fill an array in a loop.",
 )
+CHOSEN_VALUES = Refusal(
+    "What the chosen elements are given here",
+    "It may be a number, a row for chosen rows, or elements that the same mask chooses; elements of the array that is "
+    "changed are read before the first one is.",
+    "Choose on both sides with the same mask, `A[m] = B[m]`, and keep single elements in a variable first: "
+    "`first = A[0]`.",
+)
 LARGEST_CHOSEN = Refusal(
     "The largest or smallest of the elements that a mask chooses",
     "Where it chooses none, NumPy raises, and here that is known only when the loops have run.",

@@ -17,7 +17,8 @@ from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
-from polyviz.frontend.masks import is_mask, unmasked
+from polyviz.frontend.masks import is_mask, masked_names, unmasked
+from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
@@ -120,7 +121,7 @@ class SliceReader:
         """The array of which a mask chooses elements; None where ``target`` is anything else."""
         is_chosen = isinstance(target.value, ast.Name) and self._is_mask(target.slice)
         whole = self._regions.read(target.value) if is_chosen else None
-        return whole if whole and len(self._sums.shape(target.slice)) == len(whole.axes) else None
+        return whole if whole and 0 < len(self._sums.shape(target.slice)) <= len(whole.axes) else None
 
     def _is_mask(self, node: ast.expr) -> bool:
         return is_mask(node, self._masks, self._expressions.canonical)
@@ -128,24 +129,20 @@ class SliceReader:
     def _where(
         self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
     ) -> list[ast.stmt]:
-        """The loops that store ``value`` in the elements of ``whole`` that the mask chooses."""
+        """The loops that store ``value`` in the elements, or rows, of ``whole`` that the mask chooses."""
+        mask, depth = target.slice, len(self._sums.shape(target.slice))
         names = [self._iterator(position) for position in range(len(whole.axes))]
         element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._sums.before = []
-        chosen = self._elementwise(target.slice, whole, names)
-        source = self._elementwise(unmasked(value, target.slice), whole, names)
+        chosen = self._elementwise(mask, replace(whole, parts=whole.parts[:depth]), names[:depth])
+        source = self._elementwise(unmasked(value, mask), whole, names)
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))
         others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
-        if others or self._sums.shape(value):
-            raise self._program.source.error(
-                node,
-                f"What the chosen elements of `{whole.base.id}` are given is not known element by element.",
-                reason="It may be a number, or elements that the same mask chooses; elements of the array that is "
-                "changed are read before the first one is.",
-                hint="Choose on both sides with the same mask, `A[m] = B[m]`, and keep single elements in a variable "
-                "first: `first = A[0]`.",
-            )
+        alike = all(len(self._sums.shape(one)) == len(names) for one in masked_names(value, mask))
+        rest = len(self._sums.shape(unmasked(value, mask, number=True)))
+        if others or not alike or rest > len(names) - depth:
+            raise self._program.source.refuse(node, CHOSEN_VALUES)
         self._note(node)
         store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
         choice = ast.If(chosen, [store], [])

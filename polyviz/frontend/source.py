@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
 from polyviz.frontend.functions import PURE
+from polyviz.frontend.given import Truths
 from polyviz.frontend.literals import literal_number
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Source:
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
     ``own_loops`` are variables of loops and sums that the text does not name, ``block_names`` are assigned once, in a
     loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block.
-    ``absent`` are arguments that were left out of ``arguments``, since they are None.
+    ``absent`` are arguments that were left out of ``arguments``, since they are None, ``masks`` those that hold truth
+    values in the call that the text is read for.
     ``place_names`` stand for places in arrays, each for all subscripts of one.
     ``constants`` are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside
     of loops and behind an early ``return``.
@@ -51,6 +53,7 @@ class Source:
     row_names: frozenset[str] = frozenset()
     place_names: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
+    masks: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     after_returns: frozenset[str] = frozenset()
 
@@ -119,7 +122,8 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if _is_open(one.annotation) and ranks.get(one.arg):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
-    return replace(source, arguments=arguments)
+    masks = frozenset(name for name, rank in ranks.items() if isinstance(rank, Truths))
+    return replace(source, arguments=arguments, masks=masks)
 
 
 def _is_open(annotation: ast.expr | None) -> bool:

@@ -136,3 +136,19 @@ def test_a_part_that_was_read_without_an_argument_says_so(golden: Callable[..., 
 def test_a_race_of_calls_without_an_argument() -> None:
     found = pv.compare(WEIGHTED, A[0], None, np.zeros(4), schedules=["original"], targets=["python"], repeats=1)
     assert [row.status for row in found.rows] == ["ok", "ok"]
+
+
+MASKED = function_of("def masked(x, m):\n    x[m] = 7.0\n    return np.sum(x[~m])\n")
+STORED = function_of("def stored(x, m):\n    x[m] = 7.0\n")
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+@pytest.mark.parametrize("function", [MASKED, STORED])
+def test_calls_tell_that_an_array_is_a_mask(function: Any, target: str) -> None:
+    kernel = pv.compile(function, target=target)
+    for x, m in ((A[0].copy(), A[1] > 0.5), (A.copy(), A > 0.5), (A.copy(), A[2] > 0.5)):
+        y = x.copy()
+        assert kernel(x, m) == pytest.approx(function(y, m))
+        np.testing.assert_array_equal(x, y)
+    with pytest.raises(pv.PolyvizError, match=r"array as a subscript|with 1 subscript|used as a size"):
+        kernel(A[0].copy(), np.array([2, 0, 1, 3]))

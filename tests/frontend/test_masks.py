@@ -84,7 +84,7 @@ def test_what_is_no_choice_for_each_element_is_refused(line: str) -> None:
 RANDOM = np.random.default_rng(7)
 GIVEN = {
     "A": RANDOM.random((4, 3)) - 0.5, "x": RANDOM.random(12) - 0.5, "y": RANDOM.random(12), "X": RANDOM.random((12, 3)),
-    "L": RANDOM.integers(0, 3, 12), "C": np.zeros((3, 3)), "c": 1,
+    "L": RANDOM.integers(0, 3, 12), "C": np.zeros((3, 3)), "c": 1, "D": RANDOM.random((12, 3)),
 }  # fmt: skip
 ADDED_UP = {
     "sum": "def f(x):\n    return x[x > 0].sum(), x[x > 100].sum()",
@@ -95,6 +95,9 @@ ADDED_UP = {
     "named": "def f(x, y):\n    m = (x > 0) & (y < 0.8)\n    s = np.sum((x[m] - y[m]) ** 2)\n    return s / np.sum(m)",
     "of_a_mean": "def f(x):\n    return x[x > x.mean()].var()",
     "distances": "def f(X: 'float64[:, :]', L, y, c):\n    return np.sum((X[L == c] - y[:3]) ** 2)",
+    "stored_rows": "def f(X, L):\n    X[L == 1] = 7.0\n    X[L == 2] *= 2",
+    "rows_of_others": "def f(X: 'float64[:, :]', L, D: 'float64[:, :]', y: 'float64[:]'):\n"
+    "    X[L == 1] += D[L == 1] * 2\n    X[L == 2] = y[:3]",
     "in_a_loop": "def f(x, y):\n    s = 0.0\n    for i in range(len(y)):\n        s += y[i] * x[x > y[i]].sum()\n"
     "    if x[x > 0].sum() > 1:\n        y[0] = 7.0\n    return s",
 }  # fmt: skip
@@ -135,3 +138,19 @@ def test_a_mean_of_nothing_is_no_number() -> None:
 def test_what_goes_with_the_chosen_elements_is_not_known(value: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(X: 'float64[:, :]', L: 'int64[:]', w: 'float64[:]'):\n return {value}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "X[w > 1] = Y",
+        "X[w > 1] = w[w > 1]",
+        "X[X[:, 0] > 0] = 1.0",
+        "X[w > 1] = X[0, 0]",
+        "w[X > 0] = 1.0",
+        "X[X > 0] = y",
+    ],
+)
+def test_what_chosen_rows_are_given_is_not_known(line: str) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(X: 'float64[:, :]', Y: 'float64[:, :]', w: 'float64[:]', y: 'float64[:]'):\n {line}")
