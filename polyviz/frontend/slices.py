@@ -124,7 +124,10 @@ class SliceReader:
         return whole if whole and 0 < len(self._sums.shape(target.slice)) <= len(whole.axes) else None
 
     def _is_mask(self, node: ast.expr) -> bool:
-        return is_mask(node, self._masks, self._expressions.canonical)
+        is_one = is_mask(node, self._masks, self._expressions.canonical)
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if is_one else set[str]()
+        self._program.masks |= names & self._program.symbols.masks
+        return is_one
 
     def _where(
         self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr

@@ -181,6 +181,12 @@ class Binder:
                 hint=f"Convert it if it holds numbers, for example with {array.name}.astype(np.float64). Supported: "
                 f"{', '.join(SUPPORTED_TYPES)}.",
             )
+        if array.dtype == "bool" != _dtype_name(value.dtype):
+            raise ArgumentError(
+                f"{name} chooses elements here, as an array of truth values does, and it holds {value.dtype}.",
+                hint=f"Pass an array of truth values, {array.name} != 0, or compile the function itself, which is read "
+                "anew for other arrays.",
+            )
         if device.keeps(value):
             self._check_kept(name, value, written=array.name in self.written)
         elif array.name in self.written and not getattr(value.flags, "writeable", True):

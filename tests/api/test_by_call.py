@@ -152,3 +152,11 @@ def test_calls_tell_that_an_array_is_a_mask(function: Any, target: str) -> None:
         np.testing.assert_array_equal(x, y)
     with pytest.raises(pv.PolyvizError, match=r"array as a subscript|with 1 subscript|used as a size"):
         kernel(A[0].copy(), np.array([2, 0, 1, 3]))
+
+
+def test_a_kernel_for_a_mask_takes_no_other_array(golden: Callable[..., None]) -> None:
+    kernel: Any = pv.compile(MASKED, target="python")
+    kernel(A[0].copy(), A[1] > 0.5)
+    with pytest.raises(pv.ArgumentError) as caught:
+        kernel.kernel(A[0].copy(), np.array([2, 0, 1, 3]))
+    golden(str(caught.value))
