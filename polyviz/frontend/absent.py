@@ -51,7 +51,7 @@ def without_absent(source: Source, ranks: Mapping[str, int]) -> Source:
     if not asked or source.arguments is None:
         return source
     defaults = _defaults(source.arguments)
-    left_out = {name: ABSENT for name in asked if _is_none(defaults.get(name))}
+    left_out = {name: ABSENT for name in asked if is_none(defaults.get(name))}
     absent = frozenset(
         name for name, rank in {**left_out, **ranks}.items() if rank == ABSENT and name in asked
     )
@@ -83,7 +83,8 @@ def _asked(node: ast.AST) -> str:
     return ""
 
 
-def _is_none(node: ast.expr | None) -> bool:
+def is_none(node: ast.expr | None) -> bool:
+    """Whether ``node`` is None as it is written."""
     return isinstance(node, ast.Constant) and node.value is None
 
 
@@ -154,10 +155,10 @@ def _choice(node: ast.If, known: dict[str, bool]) -> list[ast.stmt]:
 def _assigned(node: ast.stmt, known: dict[str, bool]) -> None:
     """Note which names ``node`` gives something: what can be computed with is not None."""
     value = getattr(node, "value", None)
-    is_none = any(map(_is_none, value.elts if isinstance(value, ast.Tuple) else [value]))
+    may_be_none = any(map(is_none, value.elts if isinstance(value, ast.Tuple) else [value]))
     for name in stored_names([node]) & known.keys():
         known[name] = False
-        if is_none:
+        if may_be_none:
             del known[name]
 
 

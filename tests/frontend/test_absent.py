@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.errors import ExtractionError
 from polyviz.frontend import ABSENT, extract, may_be_none
 from polyviz.frontend.absent import without_absent
@@ -95,3 +96,24 @@ def test_defaults_tell_where_no_call_does() -> None:
 def test_what_stays_open_is_refused(lines: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(x, w=None):\n x[0] = 1.0\n {lines}")
+
+
+HELPED = {
+    "weights": "def g(x, w=None):\n    if w is None:\n        return x.sum()\n    return (w * x).sum()\n\n"
+    "def f(x, y: 'float64[:]'):\n    return g(x[:]), g(x[:], y), g(x[:], None)",
+    "numbers": "def g(x, k=None):\n    k = 2.0 if k is None else k\n    return x * k\n\n"
+    "def f(x, y):\n    for i in range(len(x)):\n        y[i] = g(x[i]) + g(x[i], 3.0) + g(k=y[0], x=1.0)",
+    "out": "def g(x, out=None):\n    if out is None:\n        out = np.zeros_like(x)\n    for i in range(len(x)):\n"
+    "        out[i] = 2 * x[i]\n    return out\n\ndef f(x, y):\n    z = g(x)\n    g(z, y)\n    return z + y",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELPED)
+def test_helpers_that_are_called_with_and_without(name: str) -> None:
+    world: dict[str, Any] = {"np": np}
+    exec(HELPED[name], world)
+    expected, found = (X.copy(), X.copy() + 1), (X.copy(), X.copy() + 1)
+    results = world["f"](*expected), pv.compile(f"import numpy as np\n{HELPED[name]}", target="c")(*found)
+    for one, other in zip((*expected, results[0]), (*found, results[1]), strict=True):
+        if one is not None:
+            np.testing.assert_allclose(other, one)
