@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
+from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.limits import limit
 from polyviz.frontend.listed import extreme, listed, one_of
@@ -141,10 +142,11 @@ class ExpressionReader:
         return self._program.source.span(self._place if self._place is not None else node)
 
     def _error(self, node: ast.AST, message: str, reason: str = "", hint: str = "") -> Exception:
-        return self._program.source.error(self._span(node), message, reason=reason, hint=hint)
+        inside = inside_of(node)
+        return self._program.source.error(self._span(node), message, reason=reason, hint=hint, inside=inside)
 
     def _refuse(self, node: ast.AST, refusal: Refusal) -> Exception:
-        return self._program.source.refuse(self._place if self._place is not None else node, refusal)
+        return self._program.source.refuse(self._place or node, refusal, inside_of(node))
 
     def _constant(self, node: ast.Constant) -> Expression:
         value = node.value
@@ -345,7 +347,9 @@ class ExpressionReader:
             return inline_call(self._program, self._scope, self, node, helper, self._place)
         is_local = isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)
         place = (self._span(node), self._span(node.func))
-        raise refused_call(node, name, place, self._program, self._scope.globals, is_local=is_local)
+        refused = refused_call(node, name, place, self._program, self._scope.globals, is_local=is_local)
+        refused.inside = inside_of(node)
+        raise refused
 
     def _length(self, node: ast.expr) -> Expression:
         """``len(A)``, or ``len(A[i])``: as many numbers as there are in the next dimension."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.frontend.functions import BUILTINS, CONSTANTS
+from polyviz.frontend.helper_lines import with_lines
 from polyviz.frontend.own_names import OwnName
 from polyviz.model.expression import Constant
 
@@ -99,7 +100,9 @@ class GlobalNames:
         if not isinstance(node, ast.Name):
             return None
         if node.id in self._source.helpers:
-            return self._source.helpers[node.id]
+            found = self._source.helpers[node.id]
+            is_helper = node.id != self._source.name
+            return with_lines(found, self._source.text, self._source.indent) if is_helper else found
         return _definition(self._names.get(node.id))
 
     def of_helper(self, node: ast.expr) -> GlobalNames:
@@ -165,4 +168,4 @@ def _definition(value: object) -> ast.FunctionDef | None:
     except (OSError, TypeError, SyntaxError):
         return None
     found = tree.body[0] if tree.body else None
-    return found if isinstance(found, ast.FunctionDef) else None
+    return with_lines(found, text) if isinstance(found, ast.FunctionDef) else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
 from polyviz.frontend.functions import PURE
 from polyviz.frontend.given import Truths
+from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.literals import literal_number
 
 if TYPE_CHECKING:
@@ -88,15 +89,17 @@ class Source:
         reason: str = "",
         hint: str = "",
         kind: type[ExtractionError] = UnsupportedSyntaxError,
+        inside: str = "",
     ) -> ExtractionError:
-        """An error that points at ``where`` in the user's text."""
+        """An error that points at ``where`` in the user's text, and ``inside`` of a helper that is called there."""
         span = where if isinstance(where, Span) else self.span(where)
-        return kind(message, span=span, reason=reason, hint=hint, text=self.text)
+        inside = inside or ("" if isinstance(where, Span) else inside_of(where))
+        return kind(message, span=span, reason=reason, hint=hint, text=self.text, inside=inside)
 
-    def refuse(self, where: ast.AST, refusal: Refusal) -> ExtractionError:
+    def refuse(self, where: ast.AST, refusal: Refusal, inside: str = "") -> ExtractionError:
         """The error for an entry of the table of refused constructs."""
         message = f"{refusal.construct} is not supported in an optimised loop nest."
-        return self.error(where, message, reason=refusal.reason, hint=refusal.hint)
+        return self.error(where, message, reason=refusal.reason, hint=refusal.hint, inside=inside)
 
     def _column(self, line: int, offset: int) -> int:
         # The parser counts bytes of UTF-8, people count characters.
