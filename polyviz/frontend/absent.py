@@ -114,7 +114,12 @@ def _without(arguments: ast.arguments, absent: Iterable[str]) -> ast.arguments:
 
 def _block(body: Sequence[ast.stmt], known: dict[str, bool]) -> list[ast.stmt]:
     """``body`` with the arms that are taken; ``known`` says which names are None, and is told what is assigned."""
-    return [one for node in body for one in _statement(node, known)]
+    written: list[ast.stmt] = []
+    for node in body:
+        written += _statement(node, known)
+        if written and isinstance(written[-1], ast.Return):
+            break  # what follows is for other calls
+    return written
 
 
 def _statement(node: ast.stmt, known: dict[str, bool]) -> list[ast.stmt]:

@@ -117,7 +117,12 @@ class _Writer(ast.NodeTransformer):
         self._fresh = FreshNames(source, names)
         self._ranks = ranks_told(source, names)
         self._changed = _changed(source)
-        self._loads = _loads(source.body)
+        loops = [part for one in source.body for part in ast.walk(one) if isinstance(part, ast.For)]
+        self._elsewhere = _loads(source.body)
+        """How often variables of loops are read where no loop has them."""
+        for loop in loops:
+            if isinstance(loop.target, ast.Name):
+                self._elsewhere[loop.target.id] -= _loads(loop.body)[loop.target.id]
         self._outermost = {id(node) for node in source.body}
         self.own: set[str] = set()
         self.asked: list[ast.stmt] = []
@@ -190,7 +195,7 @@ class _Writer(ast.NodeTransformer):
                 array = self._measured(size) if self._names.canonical(function) == "range" else None
             case _:
                 return None
-        if array is None or self._is_cell or name in _stored(node.body) or self._loads[name] != _loads(node.body)[name]:
+        if array is None or self._is_cell or name in _stored(node.body) or self._elsewhere[name]:
             return None
         names = self._numbers(name, array)
         placed = _Placed(name, array, names, self)

@@ -108,6 +108,16 @@ def is_integer_form(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
+def _is_mask(index: ast.expr) -> bool:
+    """Whether ``index`` chooses elements by what they are compared with."""
+    match index:
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_mask(operand)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_mask(left) or _is_mask(right)
+    return isinstance(index, ast.Compare)
+
+
 def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
@@ -221,7 +231,8 @@ class _Visitor(ast.NodeVisitor):
             self.usage.subscripts[base.id].setdefault(len(indices) - sum(map(is_new_axis, indices)), node)
         else:
             self._visit_at("data", base)
-        self._visit_at("affine", *indices)
+        for index in indices:
+            self._visit_at("data" if _is_mask(index) else "affine", index)
 
     def _shape_axis(self, name: str, indices: tuple[ast.expr, ...]) -> None:
         index = indices[0].lower if isinstance(indices[0], ast.Slice) else indices[0]

@@ -28,6 +28,10 @@ PROGRAMS: dict[str, tuple[str, list[dict[str, Any]]]] = {
         "    else:\n        for i in range(len(x)):\n            s += w[i] * x[i]\n    return s",
         [{}, {"w": X + 1}],
     ),
+    "returned_early": (
+        "def f(x, w=None):\n    if w is None:\n        return x.sum()\n    return (w * x).sum()",
+        [{}, {"w": X + 1}],
+    ),
     "numbers": (
         "def f(x, w=None, n=None):\n    n = len(x) if n is None else n\n    w = 1.0 if w is None else w\n    s = 0.0\n"
         "    for i in range(n):\n        s += x[i] * w\n    return s",

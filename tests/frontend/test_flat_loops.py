@@ -70,3 +70,8 @@ def test_arrays_of_another_shape_are_refused_by_the_call() -> None:
 def test_what_may_be_a_copy_or_no_place_is_refused(lines: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(A: 'float64[:, :]', B: 'float64[:, :]'):\n {lines}")
+
+
+def test_one_variable_for_several_loops() -> None:
+    loops = "".join(f"    for k in range(A.size):\n        A.flat[k] {change}\n" for change in ("+= 1", "*= k"))
+    same_compiled(function_of(f"def f(A):\n{loops}"), {"A": GIVEN["A"]}, "c", "strict")

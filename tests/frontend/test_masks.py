@@ -84,7 +84,7 @@ def test_what_is_no_choice_for_each_element_is_refused(line: str) -> None:
 RANDOM = np.random.default_rng(7)
 GIVEN = {
     "A": RANDOM.random((4, 3)) - 0.5, "x": RANDOM.random(12) - 0.5, "y": RANDOM.random(12), "X": RANDOM.random((12, 3)),
-    "L": RANDOM.integers(0, 3, 12), "C": np.zeros((3, 3)), "c": 1, "D": RANDOM.random((12, 3)),
+    "L": RANDOM.integers(0, 3, 12), "C": np.zeros((3, 3)), "c": 1, "D": RANDOM.random((12, 3)), "h": 0.25,
 }  # fmt: skip
 ADDED_UP = {
     "sum": "def f(x):\n    return x[x > 0].sum(), x[x > 100].sum()",
@@ -95,6 +95,7 @@ ADDED_UP = {
     "named": "def f(x, y):\n    m = (x > 0) & (y < 0.8)\n    s = np.sum((x[m] - y[m]) ** 2)\n    return s / np.sum(m)",
     "of_a_mean": "def f(x):\n    return x[x > x.mean()].var()",
     "distances": "def f(X: 'float64[:, :]', L, y, c):\n    return np.sum((X[L == c] - y[:3]) ** 2)",
+    "thresholds": "def f(x, h):\n    x[x > h] = 0.5\n    x[(x < -h) | (x == h)] = h\n    return x[x > h].sum()",
     "stored_rows": "def f(X, L):\n    X[L == 1] = 7.0\n    X[L == 2] *= 2",
     "rows_of_others": "def f(X: 'float64[:, :]', L, D: 'float64[:, :]', y: 'float64[:]'):\n"
     "    X[L == 1] += D[L == 1] * 2\n    X[L == 2] = y[:3]",
