@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import in_place
+from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import call_of, constant_of, extent_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
+Statement = ast.Assign | ast.AugAssign | ast.Return
 _DIAGONALS = ("numpy.diag", "numpy.diagonal")
 
 
@@ -38,6 +40,8 @@ def with_diagonals(source: Source, names: GlobalNames) -> Source:
     """
     if not any(_called(part, names) for node in source.body for part in ast.walk(node)):
         return source
+    if not source.is_cell:  # where every name would be left behind
+        source = replace(source, body=tuple(visited(_Lines(source, names), source.body)))
     writer = _Writer(source, names)
     body = tuple(visited(writer, source.body))
     return replace(source, body=body, own_loops=source.own_loops | writer.own)
@@ -47,6 +51,57 @@ def _called(node: ast.AST, names: GlobalNames) -> str:
     """Which function of diagonals ``node`` calls."""
     called = (names.canonical(node.func) or "") if isinstance(node, ast.Call) else ""
     return called if called in (*_DIAGONALS, "numpy.trace", "numpy.fill_diagonal") else ""
+
+
+class _Lines(ast.NodeTransformer):
+    """Puts a line before those that ask for a diagonal of what is computed, which gets a name there."""
+
+    def __init__(self, source: Source, names: GlobalNames) -> None:
+        self._names = names
+        self._fresh = FreshNames(source, names)
+        self._before: list[ast.stmt] = []
+
+    def _behind(self, node: Statement) -> list[ast.stmt]:
+        self._before = []
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return [*self._before, node]
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        return self._behind(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        return self._behind(node)
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        return self._behind(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        return node  # what may not be computed at all
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        return node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        operand = node.args[0] if node.args and _called(node, self._names) else None
+        if operand is None or not self._is_computed(operand):
+            return node
+        name = self._fresh.like("matrix")
+        self._before.append(located(ast.Assign([ast.Name(name, ast.Store())], operand), operand))
+        node.args[0] = located(ast.Name(name, ast.Load()), operand)
+        return node
+
+    def _is_computed(self, node: ast.expr) -> bool:
+        """Whether ``node`` is worked out of arrays; diagonals of what follows from places need no array."""
+        called = (self._names.canonical(node.func) or "") if isinstance(node, ast.Call) else ""
+        return isinstance(node, ast.BinOp | ast.Call) and called not in (*_DIAGONALS, *GENERATORS, *MAKERS)
 
 
 class _Writer(ast.NodeTransformer):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -185,7 +187,8 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
-    source = without_nested_functions(source)
+    # Some passes change lines where they stand, and the text may be read once more.
+    source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
     source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))

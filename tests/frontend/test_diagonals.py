@@ -24,6 +24,8 @@ PROGRAMS = {
     "beside": "def f(v: 'float64[:]'):\n    D = np.diag(v, 1)\n    E = np.diag(v, k=-2)\n    return D, E",
     "outside": "def f(W: 'float64[:, :]'):\n    d = np.diag(W, 7) * 2.0\n    return d",
     "without": "def f(A: 'float64[:, :]', v):\n    B = A - np.diag(np.diag(A))\n    return v / np.diag(A), B",
+    "computed": "def f(A, v):\n    d = np.diag(A.sum(axis=1)) - A\n    s = np.trace(A @ A) + 1\n"
+    "    d += np.diag(v * 2)\n    return d, s",
     "added_up": "def f(A: 'float64[:, :]'):\n    return np.sum(np.diag(A)) + np.diag(A).sum()",
     "steps": "def f(A, v, c):\n    D = np.diag(A)\n    x = np.zeros(len(v))\n    for t in range(3):\n"
     "        x[:] = (v - A @ x + D * x) / D * c\n    return x",
@@ -49,7 +51,7 @@ def test_types_stay(kind: str) -> None:
     ("text", "told"),
     [
         ("def f(A):\n n, m = A.shape\n d = np.diag(A)\n A[0, 0] = 1.0\n return d", "stands for a diagonal of `A`"),
-        ("def f(A):\n return np.trace(A @ A)", "np.trace"),
+        ("def f(A, c):\n return np.trace(A @ A) if c > 0 else A[0, 0]", "np.trace"),
         ("def f(A, k):\n return np.diag(A, k) + A[0, 0]", "np.diag"),
         ("def f(A):\n np.fill_diagonal(A, 1.0, wrap=True)\n A[0, 0] = 1.0", "np.fill_diagonal"),
     ],
