@@ -50,7 +50,8 @@ def with_places(source: Source, names: GlobalNames) -> Source:
     source = _without_names(source, names)
     writer = _Writer(source, names)
     body = tuple(line for node in source.body for line in writer.written(node))
-    return replace(source, body=body, own_loops=source.own_loops | writer.own)
+    own, found = source.own_loops | writer.own, source.place_names | writer.found
+    return replace(source, body=body, own_loops=own, place_names=found)
 
 
 def _without_names(source: Source, names: GlobalNames) -> Source:
@@ -109,11 +110,10 @@ def _flat(node: ast.expr, names: GlobalNames) -> tuple[ast.Name, bool] | None:
 
 
 class _Writer(ast.NodeTransformer):
-    """``own`` are the variables of the loops that it writes."""
+    """``own`` are the variables of the loops that it writes, ``found`` the numbers that they take the place of."""
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._names = names
-        self._is_cell = source.is_cell
         self._fresh = FreshNames(source, names)
         self._ranks = ranks_told(source, names)
         self._changed = _changed(source)
@@ -125,6 +125,7 @@ class _Writer(ast.NodeTransformer):
                 self._elsewhere[loop.target.id] -= _loads(loop.body)[loop.target.id]
         self._outermost = {id(node) for node in source.body}
         self.own: set[str] = set()
+        self.found: set[str] = set()
         self.asked: list[ast.stmt] = []
         """What has to hold for the loop that was written last."""
 
@@ -195,7 +196,7 @@ class _Writer(ast.NodeTransformer):
                 array = self._measured(size) if self._names.canonical(function) == "range" else None
             case _:
                 return None
-        if array is None or self._is_cell or name in _stored(node.body) or self._elsewhere[name]:
+        if array is None or name in _stored(node.body) or self._elsewhere[name]:
             return None
         names = self._numbers(name, array)
         placed = _Placed(name, array, names, self)
@@ -203,6 +204,7 @@ class _Writer(ast.NodeTransformer):
         alike = [other for other in placed.others if other != array.id]
         if not body or not placed.others or placed.is_stored or (alike and id(node) not in self._outermost):
             return None
+        self.found.add(name)
         self.asked += [located(_same_shape(other, array.id), node) for other in alike]
         written = copy.copy(node)
         written.target = located(ast.Tuple([ast.Name(one, ast.Store()) for one in names], ast.Store()), node.target)

@@ -75,3 +75,11 @@ def test_what_may_be_a_copy_or_no_place_is_refused(lines: str) -> None:
 def test_one_variable_for_several_loops() -> None:
     loops = "".join(f"    for k in range(A.size):\n        A.flat[k] {change}\n" for change in ("+= 1", "*= k"))
     same_compiled(function_of(f"def f(A):\n{loops}"), {"A": GIVEN["A"]}, "c", "strict")
+
+
+def test_a_cell_says_that_the_number_is_not_left() -> None:
+    names = {"A": np.ones((2, 3)), "np": np}
+    scop = extract("for k in range(A.size):\n    A.flat[k] = k", namespace=names)
+    assert scop.statements[0].iterators == ("k_0", "k_1")
+    assert any(note.startswith("`k` keeps the value it had before the cell") for note in scop.notes)
+    assert scop.final_iterators == ()
