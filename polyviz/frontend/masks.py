@@ -11,7 +11,7 @@ import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Sized
 
 _LOGICAL = ast.BitAnd | ast.BitOr | ast.BitXor
 _TESTS = frozenset(
@@ -57,15 +57,32 @@ def unmasked(value: ast.expr, mask: ast.expr, *, number: bool = False) -> ast.ex
 
 def mask_of(value: ast.expr, is_known: Callable[[ast.expr], bool]) -> ast.expr | None:
     """The first mask that chooses elements of an array in ``value``; ``is_known`` says what is a mask."""
-    parts = (part for part in ast.walk(value) if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name))
-    return next((part.slice for part in parts if is_known(part.slice)), None)
+    found = (_mask_in(part) for part in ast.walk(value) if isinstance(part, ast.Subscript))
+    return next((mask for mask in found if is_known(mask)), None)
 
 
-def masked_names(value: ast.expr, mask: ast.expr) -> list[ast.Name]:
-    """The arrays of which ``mask`` chooses elements in ``value``."""
-    parts = [part for part in ast.walk(value) if isinstance(part, ast.Subscript)]
-    chosen = [part.value for part in parts if ast.dump(part.slice) == ast.dump(mask)]
-    return [one for one in chosen if isinstance(one, ast.Name)]
+def goes_together(
+    value: ast.expr, mask: ast.expr, depth: int, count: int, shape: Callable[[ast.expr], Sized]
+) -> bool:
+    """Whether ``mask``, of ``depth`` dimensions, chooses in ``value`` from what has ``count`` dimensions, everywhere.
+
+    Whatever else is in it may have as many as the chosen rows have. ``shape`` tells the dimensions.
+    """
+    chosen = [part for part in ast.walk(value) if _is_chosen(part, ast.dump(mask))]
+    parts = [unmasked(part, mask) for part in chosen if isinstance(part, ast.expr)]
+    alike = all(len(shape(one)) == count and (depth == 1 or isinstance(one, ast.Name)) for one in parts)
+    return alike and len(shape(unmasked(value, mask, number=True))) <= count - depth
+
+
+def _mask_in(node: ast.Subscript) -> ast.expr:
+    """What would choose elements: that along the first dimension of ``X[m, 0]``."""
+    index = node.slice
+    return index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+
+
+def _is_chosen(node: ast.AST, mask: str) -> bool:
+    is_of_array = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+    return is_of_array and isinstance(node, ast.Subscript) and ast.dump(_mask_in(node)) == mask
 
 
 class _Unmasked(ast.NodeTransformer):
@@ -74,7 +91,12 @@ class _Unmasked(ast.NodeTransformer):
         self._number = number
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        is_chosen = isinstance(node.value, ast.Name) and ast.dump(node.slice) == self._mask
-        if is_chosen and self._number:
+        if not _is_chosen(node, self._mask):
+            return self.generic_visit(node)  # type: ignore[return-value]  # an expression
+        if self._number:
             return ast.copy_location(ast.Constant(0), node)
-        return node.value if is_chosen else self.generic_visit(node)  # type: ignore[return-value]  # an expression
+        if not isinstance(node.slice, ast.Tuple):
+            return node.value
+        whole = ast.copy_location(ast.Slice(), node.slice)
+        node.slice = ast.copy_location(ast.Tuple([whole, *node.slice.elts[1:]], ast.Load()), node.slice)
+        return node

@@ -17,7 +17,7 @@ from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
-from polyviz.frontend.masks import is_mask, masked_names, unmasked
+from polyviz.frontend.masks import goes_together, is_mask, unmasked
 from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
@@ -142,9 +142,7 @@ class SliceReader:
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))
         others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
-        alike = all(len(self._sums.shape(one)) == len(names) for one in masked_names(value, mask))
-        rest = len(self._sums.shape(unmasked(value, mask, number=True)))
-        if others or not alike or rest > len(names) - depth:
+        if others or not goes_together(value, mask, depth, len(names), self._sums.shape):
             raise self._program.source.refuse(node, CHOSEN_VALUES)
         self._note(node)
         store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.adding import Adder, call_of_numpy
 from polyviz.frontend.apart import apart
-from polyviz.frontend.masks import mask_of, masked_names, unmasked
+from polyviz.frontend.masks import goes_together, mask_of, unmasked
 from polyviz.frontend.outer import outer_of
 from polyviz.frontend.refuse import LARGEST_CHOSEN
 from polyviz.frontend.regions import (
@@ -219,10 +219,9 @@ class SumReader:
         """The sum over all elements of which ``mask`` chooses; None where it is not known what goes with what."""
         if summed.kind in EXTREMES:
             raise self._program.source.refuse(summed.operand, LARGEST_CHOSEN)
-        whole, rest = unmasked(summed.operand, mask), unmasked(summed.operand, mask, number=True)
+        whole = unmasked(summed.operand, mask)
         masked, count = len(self._axes(mask)), len(self._axes(whole))
-        alike = all(len(self._axes(one)) == count for one in masked_names(summed.operand, mask))
-        if not 0 < masked <= count or not alike or len(self._axes(rest)) > count - masked:
+        if not 0 < masked <= count or not goes_together(summed.operand, mask, masked, count, self._axes):
             return None
         if masked == count and count > 1 and summed.axes in ((0,), (-1,)):
             summed = replace(summed, axes=None)  # what it chooses is a vector

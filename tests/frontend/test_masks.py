@@ -95,6 +95,8 @@ ADDED_UP = {
     "named": "def f(x, y):\n    m = (x > 0) & (y < 0.8)\n    s = np.sum((x[m] - y[m]) ** 2)\n    return s / np.sum(m)",
     "of_a_mean": "def f(x):\n    return x[x > x.mean()].var()",
     "distances": "def f(X: 'float64[:, :]', L, y, c):\n    return np.sum((X[L == c] - y[:3]) ** 2)",
+    "columns": "def f(X: 'float64[:, :]', L, x, c):\n    x[L == c] = X[L == c, 1]\n"
+    "    return X[L == c, 0].mean(), np.sum(X[L == c, 1:] ** 2), np.sum(X[L == c, c] * x[L == c])",
     "thresholds": "def f(x, h):\n    x[x > h] = 0.5\n    x[(x < -h) | (x == h)] = h\n    return x[x > h].sum()",
     "stored_rows": "def f(X, L):\n    X[L == 1] = 7.0\n    X[L == 2] *= 2",
     "rows_of_others": "def f(X: 'float64[:, :]', L, D: 'float64[:, :]', y: 'float64[:]'):\n"
@@ -132,13 +134,17 @@ def test_a_mean_of_nothing_is_no_number() -> None:
         "np.sum(w[L > 1] - w)",
         "np.sum(X[L > 1], axis=0, keepdims=True)",
         "w[L > 1].max()",
+        "np.sum(X[0, L > 1])",
+        "np.sum(V[X > 1, 0])",
+        "np.sum(X[L > 1, 0] * X[L > 1])",
         "np.min(w[L > 1])",
         "np.sum(w[L])",
     ],
 )
 def test_what_goes_with_the_chosen_elements_is_not_known(value: str) -> None:
     with pytest.raises(ExtractionError):
-        extract(f"def f(X: 'float64[:, :]', L: 'int64[:]', w: 'float64[:]'):\n return {value}")
+        head = "X: 'float64[:, :]', L: 'int64[:]', w: 'float64[:]', V: 'float64[:, :, :]'"
+        extract(f"def f({head}):\n return {value}")
 
 
 @pytest.mark.parametrize(
