@@ -65,6 +65,7 @@ class PolyvizError(Exception):
     """Base of all errors of polyviz.
 
     ``message`` says what happened in one sentence, ``span`` and ``text`` where, ``reason`` why, ``hint`` what to do.
+    ``inside`` shows the line of a helper where ``span`` is its call.
 
     >>> error = PolyvizError("`while` is not supported.", span=Span(1, 1, 1, 6), text="while x:", hint="Use for.")
     >>> print(error)
@@ -82,6 +83,7 @@ class PolyvizError(Exception):
         reason: str = "",
         hint: str = "",
         text: str = "",
+        inside: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -89,11 +91,12 @@ class PolyvizError(Exception):
         self.reason = reason
         self.hint = hint
         self.text = text
+        self.inside = inside
 
     def __str__(self) -> str:
         lines = [self.message]
         if self.span is not None and self.text:
-            lines.append(caret_excerpt(self.text, self.span))
+            lines += [caret_excerpt(self.text, self.span), self.inside]
         if self.reason:
             lines.append(f"  Why: {self.reason}")
         if self.hint:
@@ -106,13 +109,14 @@ class PolyvizError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross the process boundary of the worker; keyword-only arguments need a hand.
-        return (_rebuild, (type(self), self.message, self.span, self.reason, self.hint, self.text))
+        told = (self.message, self.span, self.reason, self.hint, self.text, self.inside)
+        return (_rebuild, (type(self), *told))
 
 
 def _rebuild(
-    kind: type[PolyvizError], message: str, span: Span | None, reason: str, hint: str, text: str
+    kind: type[PolyvizError], message: str, span: Span | None, reason: str, hint: str, text: str, inside: str
 ) -> PolyvizError:
-    return kind(message, span=span, reason=reason, hint=hint, text=text)
+    return kind(message, span=span, reason=reason, hint=hint, text=text, inside=inside)
 
 
 class ExtractionError(PolyvizError):

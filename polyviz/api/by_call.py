@@ -1,7 +1,8 @@
 """Kernels of functions whose text leaves open how many dimensions their arrays have: a call says it.
 
 ``def f(A, x): return A @ x`` means one loop nest for matrices and another one for vectors. numba compiles a function
-when it is called, for the types of that call; here that is done where the text alone does not tell.
+when it is called, for the types of that call; here that is done where the text alone does not tell. A call also says
+which arguments are None, where the text asks ``if out is None``.
 """
 
 from __future__ import annotations
@@ -12,51 +13,74 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ArgumentError, ExtractionError
+from polyviz.frontend import ABSENT, Truths
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import plain_function
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     Reading = Callable[[Mapping[str, int]], Kernel]
 
 _MOST_DIMENSIONS = 6
 _MOST_TRIED = 5
 """Arguments whose dimensions are tried together."""
+_MOST_MASKS = 4
+"""Arguments of which one may be a mask."""
 
 
 def ranks_given(
-    signature: inspect.Signature | None, arguments: tuple[Any, ...], keywords: Mapping[str, Any] | None = None
+    signature: inspect.Signature | None,
+    arguments: tuple[Any, ...],
+    keywords: Mapping[str, Any] | None = None,
+    asked: Collection[str] = (),
 ) -> dict[str, int]:
     """The dimensions of the arrays of a call, by argument; none where the call does not fit.
 
+    Those of arguments that are ``asked`` whether they are None are told in any case: ``ABSENT`` where they are. Those
+    of truth values are ``Truths``.
+
     >>> import inspect, numpy as np
-    >>> ranks_given(inspect.signature(lambda A, n: None), (np.zeros((2, 3)), 4))
-    {'A': 2}
+    >>> ranks_given(inspect.signature(lambda A, n, w=None: None), (np.zeros((2, 3)), 4), asked={"w"})
+    {'A': 2, 'w': -1}
     """
     if signature is None:
         return {}
     try:
-        named = signature.bind(*arguments, **(keywords or {})).arguments
+        bound = signature.bind(*arguments, **(keywords or {}))
     except TypeError:
         return {}
-    ranks = {name: getattr(value, "ndim", 0) for name, value in named.items() if hasattr(value, "dtype")}
-    return {name: rank for name, rank in ranks.items() if rank}
+    bound.apply_defaults()
+    named = bound.arguments
+    ranks = {name: _rank(value) for name, value in named.items() if hasattr(value, "dtype")}
+    told = {name: ABSENT if named[name] is None else ranks.get(name, 0) for name in named if name in asked}
+    return {name: rank for name, rank in ranks.items() if rank} | told
+
+
+def _rank(value: Any) -> int:
+    rank: int = getattr(value, "ndim", 0)
+    return Truths(rank) if value.dtype == bool else rank
 
 
 class Readings:
-    """The kernels of one function, by the dimensions of the arrays that calls gave, made by ``reading``."""
+    """The kernels of one function, by the dimensions of the arrays that calls gave, made by ``reading``.
 
-    def __init__(self, reading: Reading, signature: inspect.Signature | None) -> None:
+    ``asked``: the arguments of which the text asks whether they are None.
+    """
+
+    def __init__(
+        self, reading: Reading, signature: inspect.Signature | None, asked: Collection[str] = ()
+    ) -> None:
         self.signature = signature
+        self.asked = asked
         self._reading = reading
-        self._known: dict[tuple[tuple[str, int], ...], Kernel] = {}
+        self._known: dict[tuple[tuple[str, int, bool], ...], Kernel] = {}
         self._making = threading.Lock()
 
     def of(self, ranks: Mapping[str, int]) -> Kernel:
         """The kernel for arrays of these dimensions; raises ExtractionError where they have none."""
-        key = tuple(sorted(ranks.items()))
+        key = tuple(sorted((name, rank, isinstance(rank, Truths)) for name, rank in ranks.items()))
         with self._making:
             if key not in self._known:
                 self._known[key] = self._reading(ranks)
@@ -64,7 +88,7 @@ class Readings:
 
     def given(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, int]:
         """The dimensions of the arrays of a call."""
-        return ranks_given(self.signature, arguments, keywords)
+        return ranks_given(self.signature, arguments, keywords, self.asked)
 
 
 class RereadKernel(Kernel):
@@ -78,8 +102,7 @@ class RereadKernel(Kernel):
             return super().__call__(*arguments, **keywords)
         except ArgumentError as error:  # raised before anything runs
             ranks = {} if self.readings is None else self.readings.given(arguments, keywords)
-            read = {array.name: array.rank for array in self.scop.arrays if array.origin == "argument"}
-            if self.readings is None or all(rank <= read.get(name, 0) for name, rank in ranks.items()):
+            if self.readings is None or self._was_read_for(ranks):
                 raise
             try:
                 kernel = self.readings.of(ranks)
@@ -91,6 +114,14 @@ class RereadKernel(Kernel):
         result = kernel(*arguments, **keywords)
         self._latest = kernel.program
         return result
+
+    def _was_read_for(self, ranks: Mapping[str, int]) -> bool:
+        """Whether a call with these dimensions is refused for another reason than how the text was read."""
+        asked = () if self.readings is None else self.readings.asked
+        read = {array.name: array.rank for array in self.scop.arrays if array.origin == "argument"}
+        given = {argument.name for argument in self.scop.arguments}
+        as_given = all((ranks.get(name) == ABSENT) == (name not in given) for name in asked if name in ranks)
+        return as_given and all(rank <= read.get(name, 0) for name, rank in ranks.items())
 
 
 class OpenKernel:
@@ -149,11 +180,17 @@ def is_open(
     refusal: ExtractionError,
     signature: inspect.Signature | None,
     extracted: Callable[[Mapping[str, int]], object],
+    asked: Collection[str] = (),
 ) -> bool:
-    """Whether ``refusal`` depends on how many dimensions the arguments have: with some the reading gets further."""
+    """Whether ``refusal`` depends on how many dimensions the arguments have: with some the reading gets further.
+
+    So may it, where the arguments are given that are ``asked`` whether they are None.
+    """
     names = () if signature is None else tuple(signature.parameters)
     words = _words(refusal)
-    for ranks in _choices(names, words, _behind(refusal.text, words)):
+    none = dict.fromkeys((name for name in names if name in asked), ABSENT)
+    choices = _choices(names, words, _behind(refusal.text, words))
+    for ranks in (one for choice in choices for one in ((choice, {**choice, **none}) if none else (choice,))):
         try:
             extracted(ranks)
         except ExtractionError as other:
@@ -174,12 +211,16 @@ def _is_further(refusal: ExtractionError, first: ExtractionError) -> bool:
 
 
 def _choices(names: Sequence[str], *named: set[str]) -> Iterator[dict[str, int]]:
-    """Dimensions for all arguments, and for those that are ``named`` where something is refused, together."""
+    """Dimensions for all arguments, and for those that are ``named`` where something is refused, together; one of these
+    may be a mask."""
     if names:
         yield from (dict.fromkeys(names, rank) for rank in range(1, _MOST_DIMENSIONS + 1))
     together = dict.fromkeys(tuple(name for name in names if name in words) for words in named)
     for chosen in (one for one in together if 0 < len(one) <= _MOST_TRIED):
         yield from (dict(zip(chosen, ranks, strict=True)) for ranks in product((1, 2), repeat=len(chosen)))
+    masked = [name for name in names if named and name in named[0]][:_MOST_MASKS]
+    for name, rank, other in product(masked, (1, 2), (1, 2)):
+        yield {**dict.fromkeys(masked, other), name: Truths(rank)}
 
 
 def _words(refusal: ExtractionError) -> set[str]:

@@ -17,6 +17,7 @@ from polyviz.api.rooflines import roofline_of
 from polyviz.api.targets import resolve_target, second_choice
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
+from polyviz.frontend import may_be_none
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.model.program import CONTRACTS
@@ -182,7 +183,7 @@ def run_race(
 def _raced(
     source: object, arguments: tuple[Any, ...], contenders: Sequence[Contender], how: RaceOptions
 ) -> Comparison:
-    ranks = ranks_given(signature_of(source), arguments)
+    ranks = ranks_given(signature_of(source), arguments, asked=may_be_none(source))
     scop = part_of(source, sizes=how.sizes, namespace=how.namespace, ranks=ranks)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(several(how.baselines))]

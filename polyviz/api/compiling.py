@@ -25,6 +25,7 @@ from polyviz.api.remembered import AtHand, recalled
 from polyviz.api.targets import AUTOMATIC, resolve_target, second_choice
 from polyviz.editing import Edit
 from polyviz.errors import ExtractionError, OptionError
+from polyviz.frontend import may_be_none
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.device import LARGEST_BLOCK
@@ -80,8 +81,8 @@ def compile(
     a warning.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
     ``register_tile=(6, 4)`` asks for tiles of 6 rows of 4 vector registers.
-    Where the text leaves open how many dimensions an array has, the first call tells, as for numba; what is refused
-    whatever they are is refused here.
+    Where the text leaves open how many dimensions an array has, or asks whether an argument is None, calls tell, as for
+    numba; what is refused whatever they are is refused here.
     ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -106,11 +107,12 @@ def compile(
         return build_kernel(scop, found, source, **how)
 
     signature = None if isinstance(source, Kernel) else signature_of(source)
-    readings = Readings(lambda ranks: built(extracted(ranks)), signature)
+    asked = may_be_none(source) if signature is not None else frozenset[str]()
+    readings = Readings(lambda ranks: built(extracted(ranks)), signature, asked)
     try:
         scop = extracted({})
     except ExtractionError as refusal:
-        if is_open(refusal, signature, extracted):
+        if is_open(refusal, signature, extracted, asked):
             return cast("Kernel", OpenKernel(source, refusal, readings))
         raise
     kernel = built(scop, RereadKernel)

@@ -16,6 +16,7 @@ from polyviz.api.remembered import AtHand, memory_key
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError
+from polyviz.frontend import may_be_none
 from polyviz.mapping import DEVICE_TARGETS
 from polyviz.model.techniques import switches
 from polyviz.model.tuning import Trial, Tuning
@@ -80,7 +81,7 @@ def tune(
     read_options(fixed)
     resolved = _checked(seconds, schedule, resolve_target(target))
     way = make_strategy(strategy)
-    ranks = ranks_given(signature_of(source), arguments)
+    ranks = ranks_given(signature_of(source), arguments, asked=may_be_none(source))
     scop = part_of(source, sizes=sizes, namespace=namespace, ranks=ranks)
     bound = Binder(scop, signature_of(source)).bind(arguments, {})
     check_bounds(scop, dict(bound.parameters), bound.shapes)

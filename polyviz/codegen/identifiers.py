@@ -52,8 +52,10 @@ class Identifiers:
 
 
 def part_names(scop: Scop) -> list[str]:
-    """Everything that has a name of its own in every statement of ``scop``: arrays, private copies, sizes, and the
-    variables of loops inside whole statements."""
+    """Everything that has a name of its own in every statement of ``scop``: arrays, private copies, sizes, the
+    variables of loops inside whole statements, and arguments, also those that nothing reads."""
     arrays = [array.name for array in scop.arrays]
     private = [private_name(scop, name) for name in arrays]
-    return [*arrays, *(parameter.name for parameter in scop.parameters), *inner_iterators(scop), *private]
+    sizes = [parameter.name for parameter in scop.parameters]
+    unused = [argument.name for argument in scop.arguments]
+    return [*arrays, *sizes, *inner_iterators(scop), *private, *unused]

@@ -215,4 +215,4 @@ def _base(node: ast.expr) -> ast.expr:
 
 
 def _is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("range", "prange")
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and str(node.func.id) in ("range", "prange")

@@ -112,7 +112,7 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
         extents=extents,
         live_in=live_in,
         live_out=live_out,
-        dtype=_dtype(creation),
+        dtype="bool" if draft.name in program.masks else _dtype(creation),
         creation=creation,
         span=draft.span,
         is_point=draft.is_point,

@@ -12,6 +12,7 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.ranks import least_ranks, product_factors
 from polyviz.frontend.regions import call_of, constant_of, extent_of, is_part
 from polyviz.frontend.summed import summed_by
@@ -181,7 +182,7 @@ class _Running:
             body.append(ast.Assign([ast.Name(element, ast.Store())], second))
             second = ast.Name(element, ast.Load())
         if isinstance(self.operator, str):
-            function = ast.Attribute(ast.Name("np", ast.Load()), self.operator, ast.Load())
+            function = numpy_function(self.operator)
             following: ast.expr = ast.Call(function, [first, second], [])
         else:
             following = ast.BinOp(first, self.operator, second)

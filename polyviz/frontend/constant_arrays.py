@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.frontend.array_names import in_place
+from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
@@ -119,5 +120,5 @@ def array_of(value: np.ndarray[Any, Any], node: ast.expr) -> ast.Call:
         if isinstance(part, ast.expr):
             ast.copy_location(part, node)
     kind = ast.keyword("dtype", ast.Constant(value.dtype.name))
-    call = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "array", ast.Load()), [numbers], [kind])
+    call = ast.Call(numpy_function("array"), [numbers], [kind])
     return located(call, node)

@@ -11,6 +11,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.regions import call_of
 from polyviz.frontend.visited import FreshNames, visited
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class _Writer(ast.NodeTransformer):
                 part.id = own
         start = ast.Name(counter, ast.Load())
         ends = [start, bound, ast.Constant(step)]
-        loop = ast.For(ast.Name(own, ast.Store()), ast.Call(ast.Name("range", ast.Load()), ends, []), body, [])
+        loop = ast.For(ast.Name(own, ast.Store()), call_of("range", *ends), body, [])
         after = ast.Assign([ast.Name(counter, ast.Store())], _left(start, bound, step))
         for part in (loop.target, loop.iter, *ast.walk(loop.iter)):
             ast.copy_location(part, node.test)
@@ -92,10 +93,10 @@ def _left(start: ast.expr, bound: ast.expr, step: int) -> ast.expr:
     """The counter after the loop."""
     bound = copy.deepcopy(bound)
     if abs(step) == 1:
-        return ast.Call(ast.Name("max" if step > 0 else "min", ast.Load()), [start, bound], [])
+        return call_of("max" if step > 0 else "min", start, bound)
     up = ast.BinOp(bound, ast.Sub(), start) if step > 0 else ast.BinOp(start, ast.Sub(), bound)
     rounded = ast.BinOp(ast.BinOp(up, ast.Add(), ast.Constant(abs(step) - 1)), ast.FloorDiv(), ast.Constant(abs(step)))
-    steps = ast.Call(ast.Name("max", ast.Load()), [rounded, ast.Constant(0)], [])
+    steps = call_of("max", rounded, ast.Constant(0))
     return ast.BinOp(start, ast.Add(), ast.BinOp(steps, ast.Mult(), ast.Constant(step)))
 
 

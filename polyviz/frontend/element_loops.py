@@ -15,6 +15,7 @@ import numpy as np
 
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
+from polyviz.frontend.own_names import own_name
 from polyviz.frontend.ranks import least_ranks
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.taken_apart import with_named_rows
@@ -230,7 +231,7 @@ def _is_bound(name: str, body: Sequence[ast.stmt]) -> bool:
 
 def _iterated(node: ast.expr) -> set[str]:
     """The names of what a loop runs over; those in the bounds of a range are numbers."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and str(node.func.id) == "range":
         return set()
     if isinstance(node, ast.Call):
         return {name for part in node.args for name in _iterated(part)}
@@ -358,7 +359,7 @@ def _moved(place: ast.expr, distance: int) -> ast.expr:
 
 
 def _call(name: str, arguments: Iterable[ast.expr]) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+    return ast.Call(own_name(name), list(arguments), [])
 
 
 def _renamed(node: ast.expr, old: str, new: str) -> ast.expr:

@@ -7,7 +7,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
-from polyviz.frontend.functions import HINTS, IMPURE_REASON, PURE, RANDOM_HINT
+from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
+from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.limits import limit
 from polyviz.frontend.listed import extreme, listed, one_of
@@ -124,6 +125,10 @@ class ExpressionReader:
             raise self._not_subscriptable(node)
         return array
 
+    def rank_of(self, node: ast.Name) -> int | None:
+        """How many dimensions the array ``node`` of the program has; None for no array."""
+        return self._program.rank(node.id)
+
     def canonical(self, node: ast.expr) -> str | None:
         """The canonical name of a function or module, unless a local name hides it."""
         root = node
@@ -137,10 +142,11 @@ class ExpressionReader:
         return self._program.source.span(self._place if self._place is not None else node)
 
     def _error(self, node: ast.AST, message: str, reason: str = "", hint: str = "") -> Exception:
-        return self._program.source.error(self._span(node), message, reason=reason, hint=hint)
+        inside = inside_of(node)
+        return self._program.source.error(self._span(node), message, reason=reason, hint=hint, inside=inside)
 
     def _refuse(self, node: ast.AST, refusal: Refusal) -> Exception:
-        return self._program.source.refuse(self._place if self._place is not None else node, refusal)
+        return self._program.source.refuse(self._place or node, refusal, inside_of(node))
 
     def _constant(self, node: ast.Constant) -> Expression:
         value = node.value
@@ -275,7 +281,7 @@ class ExpressionReader:
         if (compared := one_of(node, self.read)) is not None:
             return compared
         for operator in node.ops:
-            refusal = operator_refusal(operator)
+            refusal = operator_refusal(operator, *node.comparators)
             if refusal is not None:
                 raise self._refuse(node, refusal)
         if (of_shapes := self._of_shapes(node)) is not None:
@@ -341,7 +347,9 @@ class ExpressionReader:
             return inline_call(self._program, self._scope, self, node, helper, self._place)
         is_local = isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)
         place = (self._span(node), self._span(node.func))
-        raise refused_call(node, name, place, self._program, self._scope.globals, is_local=is_local)
+        refused = refused_call(node, name, place, self._program, self._scope.globals, is_local=is_local)
+        refused.inside = inside_of(node)
+        raise refused
 
     def _length(self, node: ast.expr) -> Expression:
         """``len(A)``, or ``len(A[i])``: as many numbers as there are in the next dimension."""
@@ -374,11 +382,12 @@ class ExpressionReader:
     def _method(self, node: ast.Call, function: ast.Attribute) -> Expression:
         if function.attr in ("conjugate", "conj") and not node.args:
             return Call("conjugate", (self.read(function.value),))
-        hint = HINTS.get(f"numpy.{function.attr}", "Write the loop over the elements.")
+        called = f"numpy.{function.attr}"
+        hint = HINTS.get(called, "Write the loop over the elements.")
         raise self._error(
             node,
             f"The method `.{function.attr}()` is not supported.",
-            "Only numbers can be computed with.",
+            CALL_REASONS.get(called, "Only numbers can be computed with."),
             hint,
         )
 

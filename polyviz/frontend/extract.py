@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
 from polyviz.errors import ExtractionError, OutOfBoundsError
+from polyviz.frontend.absent import asked_for_none, without_absent
 from polyviz.frontend.assemble import aligned, arguments, arrays, liveness_of
 from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
@@ -15,11 +18,14 @@ from polyviz.frontend.computed_parts import with_named_parts
 from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arrays
 from polyviz.frontend.context import check_sizes
 from polyviz.frontend.counted import counted
+from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
+from polyviz.frontend.flat_loops import with_places
 from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.helper_statements import with_helper_statements
+from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.names import GlobalNames
@@ -61,7 +67,8 @@ def extract(
     ``sizes`` fixes parameters to values. ``namespace`` holds what is known around the text: globals of a function, or
     the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
     of a cell are follows from their use. ``filename`` names the text in Python's own messages. ``ranks`` are the
-    dimensions of arguments of a function whose head does not say them.
+    dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None and
+    ``Truths`` for one that holds truth values.
 
     Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
     control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.
@@ -73,7 +80,7 @@ def extract(
     ('A[i] = A[i - 1] * 2', 'line 1, column 23')
     """
     try:
-        text = with_ranks(read_source(source, namespace, filename), ranks or {})
+        text = with_ranks(without_absent(read_source(source, namespace, filename), ranks or {}), ranks or {})
         return _extracted(text, dict(sizes or {}))
     except RecursionError:
         raise ExtractionError(
@@ -88,6 +95,18 @@ def extract(
             reason=str(problem),
             hint="Simplify the bounds and subscripts, or report this program.",
         ) from problem
+
+
+def may_be_none(source: object) -> frozenset[str]:
+    """The arguments of a function, or of text with one, that it compares with None; of what is none, nothing.
+
+    >>> sorted(may_be_none("def f(x, out=None):\\n if out is None: out = x.copy()"))
+    ['out']
+    """
+    try:
+        return asked_for_none(read_source(source, None, None))
+    except ExtractionError:
+        return frozenset()
 
 
 def _extracted(source: Source, sizes: dict[str, int], cut: frozenset[int] = frozenset()) -> Scop:
@@ -154,6 +173,10 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
         yield f"`{source.segment(span)}` (line {span.line}) ends where the array ends, as for NumPy."
     for name in sorted(source.row_names) if source.is_cell else ():
         yield f"`{name}` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
+    for name in sorted(source.absent):
+        yield f"`{name}` is None, as in a call without it."
+    for name in sorted(source.place_names) if source.is_cell else ():
+        yield f"`{name}` keeps the value it had before the cell: it stands for places in arrays inside its loop only."
     for name in sorted(unknown):
         yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
     for name in sorted(source.constants):
@@ -164,11 +187,13 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
-    source = without_nested_functions(source)
+    # Some passes change lines where they stand, and the text may be read once more.
+    source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
     source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
+    source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
-    source = taken_apart(source)
+    source = with_diagonals(taken_apart(source), GlobalNames(source))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
     source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.whole_calls import WHOLE_HINTS, WHOLE_REASONS
+
 if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
@@ -77,11 +79,14 @@ IMPURE_REASON = (
 RANDOM_HINT = "Draw the numbers into an array before the loops, `R = np.random.random(n)`, and use `R[i]`."
 
 CALL_REASONS = {
+    **WHOLE_REASONS,
+    "sorted": WHOLE_REASONS["numpy.sort"],
     "print": "Iterations may run in another order, and so would its output.",
     **dict.fromkeys(GENERATORS, "How many elements this makes, or of which kind, is not known at the start."),
     "numpy.array": "Which numbers it is made of is not known at the start.",
 }
 HINTS = {
+    **WHOLE_HINTS,
     **dict.fromkeys(
         ("numpy.dot", "numpy.matmul", "numpy.outer"),
         "Say how many dimensions both have: `np.dot(A[:, :], x[:])`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`.",
@@ -118,16 +123,31 @@ HINTS = {
     "as in `B[:, :] = np.roll(A, 1, axis=0)`, or write the subscript: `x[(i - 1) % n]`.",
     "numpy.transpose": "Write `A.T`.",
     **dict.fromkeys(
+        ("numpy.ravel", "numpy.flatten", "numpy.reshape"),
+        "In loops over all elements, write `for v in A.flat`, or `A.flat[k]` for `k in range(A.size)`, where the "
+        "dimensions are known; elsewhere write the subscripts of the array as it is.",
+    ),
+    **dict.fromkeys(
+        ("numpy.diag", "numpy.diagonal", "numpy.trace", "numpy.fill_diagonal"),
+        "Give what is computed a name before, `B = A @ C`, say how many dimensions there are, "
+        "`def f(A: 'float64[:, :]')`, and which diagonal as a number; or write the loop with `A[i, i]`.",
+    ),
+    **dict.fromkeys(
         ("numpy.cumsum", "numpy.cumprod"),
         "In a function, write `np.cumsum(A, axis=0)` with the number of the axis, or none for a vector, and no type; "
         "elsewhere write the loop: `for i in range(1, n): y[i] = y[i - 1] + x[i]`.",
     ),
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
+    **dict.fromkeys(
+        ("numpy.ndindex", "numpy.ndenumerate"),
+        "Give each dimension a variable, `for i, j in np.ndindex(A.shape)`, and leave out `break`; one name for the "
+        "whole place is read where the dimensions are known. Or write the loops: `for i in range(A.shape[0])`.",
+    ),
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",
     "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
     "divmod": "Write `q = a // b` and `r = a % b`.",
-    "sorted": "Sort before the loops.",
+    "sorted": WHOLE_HINTS["numpy.sort"],
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }
 

@@ -6,6 +6,7 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.helper_lines import inside_of
 from polyviz.model.expression import Binary, Conditional, Expression, walk
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ _REASON = "Here only helpers made of assignments to names, `if` and `return` can
 
 
 class NoExpressionError(Exception):
-    """Why a helper is no expression; ``hint`` says what to do about it."""
+    """Why a helper is no expression; ``hint`` says what to do about it, ``inside`` shows what is none."""
 
-    def __init__(self, reason: str, hint: str) -> None:
+    def __init__(self, reason: str, hint: str, inside: str = "") -> None:
         super().__init__(reason)
         self.hint = hint
+        self.inside = inside
 
 
 def assigned_names(helper: ast.FunctionDef) -> frozenset[str]:
@@ -150,4 +152,5 @@ def _not_inlined(node: ast.AST) -> NoExpressionError:
         f"{_REASON}, and this one has {what or f'`{line}`'}.",
         f"Write its {'loop' if what == 'a loop' else 'statements'} here, in place of the call, or call it on a line of "
         "its own, where it certainly runs: `x = helper(...)`.",
+        inside_of(node),
     )

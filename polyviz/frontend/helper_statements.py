@@ -12,7 +12,9 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from polyviz.frontend.absent import asked_for_none, is_none, without_absent
 from polyviz.frontend.functions import MAKERS, PURE
+from polyviz.frontend.given import ABSENT
 from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, stored_names
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.visited import FreshNames, located
@@ -151,6 +153,7 @@ class _Writer:
         if helper is None or helper.name in (*around, self._source.name) or len(around) > _DEEPEST:
             return None
         is_simple = not way.several and not way.is_statement and self._is_expression(helper, around)
+        is_simple = is_simple and not asked_for_none(self._of_helper(helper))
         if is_simple and not self._has_arrays([*helper.body, *call.args]):
             return None
         if any(isinstance(part, _UNREADABLE) for node in helper.body for part in ast.walk(node)):
@@ -158,8 +161,12 @@ class _Writer:
         if (self._source.is_cell and self._makes_arrays(helper)) or (changes_arrays(helper) and not way.is_alone):
             return None
         given = given_values(helper, call)
-        body = self._body(helper, call)
-        if given is None or body is None or not (way.is_statement or _has_result(body)):
+        if given is None:
+            return None
+        none = {name: ABSENT if is_none(value) else 0 for name, value in given.items()}
+        given = {name: value for name, value in given.items() if none[name] != ABSENT}
+        body = self._body(helper, call, none)
+        if body is None or not (way.is_statement or _has_result(body)):
             return None
         return self._pasted(body, given, call, before, (*around, helper.name))
 
@@ -202,11 +209,18 @@ class _Writer:
         inner = value.operand if isinstance(value, ast.UnaryOp) else value
         return isinstance(inner, ast.Name | ast.Constant) or self._names.canonical(value) is not None
 
-    def _body(self, helper: ast.FunctionDef, call: ast.Call) -> list[ast.stmt] | None:
-        """The statements of ``helper`` with one ``return`` at their end, or none; with numbers for its constants."""
-        inner = self._names.of_helper(call.func)
+    def _of_helper(self, helper: ast.FunctionDef) -> Source:
+        """The statements of ``helper`` behind its docstring."""
         start = int(ast.get_docstring(helper) is not None)
-        own = replace(self._source, body=tuple(helper.body[start:]), arguments=helper.args, name=helper.name)
+        return replace(self._source, body=tuple(helper.body[start:]), arguments=helper.args, name=helper.name)
+
+    def _body(self, helper: ast.FunctionDef, call: ast.Call, none: Mapping[str, int]) -> list[ast.stmt] | None:
+        """The statements of ``helper`` with one ``return`` at their end, or none; with numbers for its constants.
+
+        ``none`` says which of its arguments are None.
+        """
+        inner = self._names.of_helper(call.func)
+        own = without_absent(self._of_helper(helper), none)
         body = list(one_return(own, inner).body)
         if any(isinstance(part, ast.Return) for node in body[:-1] for part in ast.walk(node)):
             return None

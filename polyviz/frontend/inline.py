@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import UnknownNameError
 from polyviz.frontend.helper_body import HelperBody, NoExpressionError, assigned_names
+from polyviz.frontend.helper_lines import inside_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +64,7 @@ class HelperScope:
             f"The helper uses `{node.id}`, which is no number that it computes or gets.",
             hint="Pass it to the helper, or write the computation here.",
             kind=UnknownNameError,
+            inside=inside_of(node),
         )
 
 
@@ -95,8 +97,9 @@ def inline_call(
     try:
         return body.result(helper.body)
     except NoExpressionError as problem:
+        message = f"The call of `{helper.name}` cannot be inlined."
         raise program.source.error(
-            where, f"The call of `{helper.name}` cannot be inlined.", reason=str(problem), hint=problem.hint
+            where, message, reason=str(problem), hint=problem.hint, inside=problem.inside
         ) from None
 
 

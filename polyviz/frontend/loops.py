@@ -205,7 +205,8 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
             hint=_LOOP_HINT,
             kind=UnknownNameError,
         )
-    hint = HINTS.get(spelling, _LOOP_HINT)
+    known = expressions.canonical(iterable.func) if isinstance(iterable, ast.Call) else None
+    hint = HINTS.get(known or spelling, _LOOP_HINT)
     return source.error(
         iterable,
         f"A loop over `{spelling}{'(...)' if isinstance(iterable, ast.Call) else ''}` is not supported.",

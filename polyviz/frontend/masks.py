@@ -1,6 +1,7 @@
 """Conditions that choose elements: ``A[A > 3] = 0`` and ``A[m] += B[m]`` change each element or leave it as it is.
 
-No element moves to another place. What ``A[m]`` is as a value, the data say how long it is, and it stays refused.
+No element moves to another place. So it is where chosen elements are added up or counted, ``np.sum(A[A > 3])``. What
+``A[m]`` is as a value, the data say how long it is, and it stays refused.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Sized
 
 _LOGICAL = ast.BitAnd | ast.BitOr | ast.BitXor
 _TESTS = frozenset(
@@ -43,21 +44,59 @@ def is_mask(node: ast.expr, known: Container[str], canonical: Callable[[ast.expr
     return False
 
 
-def unmasked(value: ast.expr, mask: ast.expr) -> ast.expr:
-    """``value`` with whole arrays in the place of what ``mask`` chooses of them.
+def unmasked(value: ast.expr, mask: ast.expr, *, number: bool = False) -> ast.expr:
+    """``value`` with whole arrays in the place of what ``mask`` chooses of them, or with a ``number``.
 
     >>> mask = ast.parse("a > 3", mode="eval").body
     >>> ast.unparse(unmasked(ast.parse("2 * b[a > 3]", mode="eval").body, mask))
     '2 * b'
     """
-    result: ast.expr = _Unmasked(ast.dump(mask)).visit(copy.deepcopy(value))
+    result: ast.expr = _Unmasked(ast.dump(mask), number=number).visit(copy.deepcopy(value))
     return result
 
 
+def mask_of(value: ast.expr, is_known: Callable[[ast.expr], bool]) -> ast.expr | None:
+    """The first mask that chooses elements of an array in ``value``; ``is_known`` says what is a mask."""
+    found = (_mask_in(part) for part in ast.walk(value) if isinstance(part, ast.Subscript))
+    return next((mask for mask in found if is_known(mask)), None)
+
+
+def goes_together(
+    value: ast.expr, mask: ast.expr, depth: int, count: int, shape: Callable[[ast.expr], Sized]
+) -> bool:
+    """Whether ``mask``, of ``depth`` dimensions, chooses in ``value`` from what has ``count`` dimensions, everywhere.
+
+    Whatever else is in it may have as many as the chosen rows have. ``shape`` tells the dimensions.
+    """
+    chosen = [part for part in ast.walk(value) if _is_chosen(part, ast.dump(mask))]
+    parts = [unmasked(part, mask) for part in chosen if isinstance(part, ast.expr)]
+    alike = all(len(shape(one)) == count and (depth == 1 or isinstance(one, ast.Name)) for one in parts)
+    return alike and len(shape(unmasked(value, mask, number=True))) <= count - depth
+
+
+def _mask_in(node: ast.Subscript) -> ast.expr:
+    """What would choose elements: that along the first dimension of ``X[m, 0]``."""
+    index = node.slice
+    return index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+
+
+def _is_chosen(node: ast.AST, mask: str) -> bool:
+    is_of_array = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+    return is_of_array and isinstance(node, ast.Subscript) and ast.dump(_mask_in(node)) == mask
+
+
 class _Unmasked(ast.NodeTransformer):
-    def __init__(self, mask: str) -> None:
+    def __init__(self, mask: str, *, number: bool) -> None:
         self._mask = mask
+        self._number = number
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        is_chosen = isinstance(node.value, ast.Name) and ast.dump(node.slice) == self._mask
-        return node.value if is_chosen else self.generic_visit(node)  # type: ignore[return-value]  # an expression
+        if not _is_chosen(node, self._mask):
+            return self.generic_visit(node)  # type: ignore[return-value]  # an expression
+        if self._number:
+            return ast.copy_location(ast.Constant(0), node)
+        if not isinstance(node.slice, ast.Tuple):
+            return node.value
+        whole = ast.copy_location(ast.Slice(), node.slice)
+        node.slice = ast.copy_location(ast.Tuple([whole, *node.slice.elts[1:]], ast.Load()), node.slice)
+        return node

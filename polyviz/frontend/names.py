@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.frontend.functions import BUILTINS, CONSTANTS
+from polyviz.frontend.helper_lines import with_lines
+from polyviz.frontend.own_names import OwnName
 from polyviz.model.expression import Constant
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class GlobalNames:
             return f"{base}.{node.attr}" if base is not None and base not in BUILTINS else None
         if not isinstance(node, ast.Name):
             return None
+        if isinstance(node.id, OwnName):
+            return _CONVENTIONAL.get(str(node.id), str(node.id))
         if node.id in self._source.imports:
             return _public(self._source.imports[node.id])
         if node.id in self._names:
@@ -53,7 +57,8 @@ class GlobalNames:
         conventional = {**_CONVENTIONAL, **_CONVENTIONAL_NAMES}
         if node.id in conventional:
             return conventional[node.id]
-        return node.id if node.id in BUILTINS else None
+        is_helper = node.id in self._source.helpers and node.id != self._source.name
+        return node.id if node.id in BUILTINS and not is_helper else None
 
     def value(self, name: str) -> Any:
         """The object behind a name around the loops; ``None`` when there is none."""
@@ -95,7 +100,9 @@ class GlobalNames:
         if not isinstance(node, ast.Name):
             return None
         if node.id in self._source.helpers:
-            return self._source.helpers[node.id]
+            found = self._source.helpers[node.id]
+            is_helper = node.id != self._source.name
+            return with_lines(found, self._source.text, self._source.indent) if is_helper else found
         return _definition(self._names.get(node.id))
 
     def of_helper(self, node: ast.expr) -> GlobalNames:
@@ -161,4 +168,4 @@ def _definition(value: object) -> ast.FunctionDef | None:
     except (OSError, TypeError, SyntaxError):
         return None
     found = tree.body[0] if tree.body else None
-    return found if isinstance(found, ast.FunctionDef) else None
+    return with_lines(found, text) if isinstance(found, ast.FunctionDef) else None

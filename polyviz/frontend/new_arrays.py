@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.array_names import mentions
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
 from polyviz.frontend.jumps import ends_early
+from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.regions import call_of, difference, extent_of
 from polyviz.frontend.visited import located
 
@@ -183,7 +184,7 @@ class _Writer:
             case _:
                 return None
         types = [ast.keyword("dtype", one) for one in args]
-        like = ast.Attribute(ast.Name("np", ast.Load()), "empty_like", ast.Load())
+        like = numpy_function("empty_like")
         return None if name == kept.id else _New(name, ast.Call(like, [copy.copy(kept)], types), kept)
 
     def _created(self, node: ast.stmt) -> _New | None:
@@ -278,7 +279,7 @@ def _is_size(node: ast.expr) -> bool:
             return _is_size(left) and _is_size(right)
         case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as value)):
             return value > 0 and _is_size(left)
-        case ast.Call(func=ast.Name(id="min" | "max"), args=args, keywords=[]):
+        case ast.Call(func=ast.Name(id=function), args=args, keywords=[]) if str(function) in ("min", "max"):
             return len(args) > 1 and all(map(_is_size, args))
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name()], keywords=[]):
             return True
@@ -304,7 +305,7 @@ def _of_a_shape(call: ast.Call, canonical: str) -> tuple[ast.Call, str]:
     shape, dtype = (ast.Attribute(copy.copy(base), attr, ast.Load()) for attr in ("shape", "dtype"))
     extents = ast.Subscript(shape, ast.Slice(lower=ast.Constant(count)), ast.Load())
     typed = [] if any(one.arg == "dtype" for one in keywords) else [ast.keyword("dtype", dtype)]
-    made = ast.Attribute(ast.Name("np", ast.Load()), CREATORS_LIKE[canonical], ast.Load())
+    made = numpy_function(CREATORS_LIKE[canonical])
     return located(ast.Call(made, [extents, *rest], [*keywords, *typed]), call), f"numpy.{made.attr}"
 
 

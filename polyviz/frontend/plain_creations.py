@@ -20,6 +20,7 @@ from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.limits import limit
 from polyviz.frontend.literals import NUMBERS, literal_number
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located, visited
 from polyviz.frontend.written_out import literal_table
@@ -173,7 +174,7 @@ class _Writer(ast.NodeTransformer):
         if not is_like or len(rest) > 1 or self._names.canonical(function) not in ("numpy.eye", "numpy.identity"):
             return None
         shape = ast.Tuple([copy.deepcopy(one) for one in (rows, (rest or [rows])[0])], ast.Load())
-        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [shape], [])
+        empty = ast.Call(numpy_function("empty"), [shape], [])
         empty.keywords = [ast.keyword("dtype", kind)]
         everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
         ones = ast.Assign([everything], ast.Call(function, [rows, *rest], []))
@@ -188,7 +189,7 @@ class _Writer(ast.NodeTransformer):
                 return value, []
         if self._names.canonical(function) != "numpy.full" or len(kinds) + len(named) != 1:
             return value, []
-        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [shape, *kinds], named)
+        empty = ast.Call(numpy_function("empty"), [shape, *kinds], named)
         everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
         return located(empty, value), [located(ast.Assign([everything], fill), value)]
 
@@ -206,7 +207,7 @@ class _Writer(ast.NodeTransformer):
             return None
         kind = kinds[0] if kinds else _type_of([part for _, part in cells]) or ast.Constant("float64", NUMBERS)
         shape = [place + 1 for place in cells[-1][0]]
-        empty = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "empty", ast.Load()), [_index(shape)], [])
+        empty = ast.Call(numpy_function("empty"), [_index(shape)], [])
         empty.keywords = [ast.keyword("dtype", kind)]
         lines = [
             ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), _index(places), ast.Store())], part)

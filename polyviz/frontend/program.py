@@ -36,7 +36,8 @@ class Program:
     ``stored`` are the names that have to live in memory as scalars, because some read cannot be replaced by a known
     integer; ``demanded`` grows by those found out in this pass, after which the program is read once more.
     ``assumptions`` are parameter values without which a statement has no meaning. ``slices`` are the places of
-    slices whose end is computed; those on the lines in ``cut`` end where their array does.
+    slices whose end is computed; those on the lines in ``cut`` end where their array does. ``masks`` are arrays that
+    are read as if they held truth values.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Program:
         self.headers: list[Header] = []
         self.pending: list[Requirement] = []
         self.notes: list[str] = []
+        self.masks: set[str] = set()
         self.assumptions: list[isl.Set] = []
         self._context: tuple[tuple[int, ...], isl.Set] | None = None
         self.result = Result()

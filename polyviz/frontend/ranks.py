@@ -95,6 +95,37 @@ def least_ranks(source: Source, names: GlobalNames) -> dict[str, int]:
     return {**found, **{name: rank for name, rank in stated.items() if rank}, **around}
 
 
+def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
+    """The dimensions of names that the text tells: by subscripts, by the head, and by what makes an array.
+
+    Of what is only known to be an array nothing is told.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> text = "def f(A, x, y):\\n n = A.shape[1]\\n B = np.zeros_like(A)\\n x[0] = y.shape[0]"
+    >>> source = read_source(text, None, None)
+    >>> ranks_told(source, GlobalNames(source))
+    {'A': 2, 'x': 1, 'B': 2}
+    """
+    usage = look_at(source.body, names.canonical, names.helper)
+    told = {name: rank for name, rank in least_ranks(source, names).items() if rank > 1}
+    told |= {name: _known(name, usage) for name in (*usage.subscripts, *usage.ranks) if name not in told}
+    arguments = ast.walk(source.arguments) if source.arguments is not None else ()
+    stated = {one.arg: rank_of_annotation(one.annotation) for one in arguments if isinstance(one, ast.arg)}
+    told |= {name: rank for name, rank in stated.items() if rank}
+    if source.is_cell:
+        around = {name: names.value(name) for name in usage.names}
+        told |= {name: value.ndim for name, value in around.items() if isinstance(value, np.ndarray)}
+    reader = _Reader(told, set(), names.canonical)
+    for node in (part for one in source.body for part in ast.walk(one)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
+                made = reader.of(value)
+                if made:
+                    told.setdefault(name, made)
+    return told
+
+
 def _known(name: str, usage: Usage) -> int:
     return usage.ranks.get(name) or max(*usage.subscripts.get(name, ()), usage.least_ranks.get(name, 1), 1)
 

@@ -38,7 +38,20 @@ SLICE = Refusal(
 SELECTION = Refusal(
     "A mask here",
     "How many elements it chooses is known only when the loops run.",
-    "Set elements with it, `A[A > 3] = 0.0`, choose with `np.where(A > 3, A, 0.0)`, or fill an array in a loop.",
+    "Set elements with it, `A[A > 3] = 0.0`, add them up, `np.sum(A[A > 3])`, choose with `np.where(A > 3, A, 0.0)`, "
+    "or fill an array in a loop.",
+)
+CHOSEN_VALUES = Refusal(
+    "What the chosen elements are given here",
+    "It may be a number, a row for chosen rows, or elements that the same mask chooses; elements of the array that is "
+    "changed are read before the first one is.",
+    "Choose on both sides with the same mask, `A[m] = B[m]`, and keep single elements in a variable first: "
+    "`first = A[0]`.",
+)
+LARGEST_CHOSEN = Refusal(
+    "The largest or smallest of the elements that a mask chooses",
+    "Where it chooses none, NumPy raises, and here that is known only when the loops have run.",
+    "Say what it is then, `np.max(np.where(A > 3, A, -np.inf))`, or keep the best in a loop: `if A[i] > 3: ...`.",
 )
 PLACES = Refusal(
     "An array as a subscript",
@@ -50,6 +63,13 @@ MASK = Refusal(
     "A truth value as a subscript",
     "For NumPy it is a mask that chooses elements, and nothing says that arrays are compared here.",
     "Say so where they are: `a[m[:] != 0] = 0.0`. For one element use `if`.",
+)
+
+COMPARED_WITH_NONE = Refusal(
+    "This comparison with None",
+    "Whether an argument is None is known from a call, as long as no loop or condition before may have assigned it; "
+    "nothing else can be None.",
+    "Ask at the beginning of the function, `if w is None: w = 1.0`, and compare numbers with `==`.",
 )
 
 ASSERTED_DATA = Refusal(
@@ -166,6 +186,8 @@ def statement_refusal(node: ast.AST) -> Refusal | None:
     return STATEMENTS.get(kind)
 
 
-def operator_refusal(operator: ast.AST) -> Refusal | None:
+def operator_refusal(operator: ast.AST, *operands: ast.expr) -> Refusal | None:
     """Why an operator is refused; None for those of numbers."""
+    if isinstance(operator, ast.Is | ast.IsNot) and any(ast.unparse(one) == "None" for one in operands):
+        return COMPARED_WITH_NONE
     return OPERATORS.get(type(operator))

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.own_names import own_name
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -143,8 +145,8 @@ def extent_of(base: ast.Name, axis: int) -> ast.expr:
 
 
 def call_of(function: str, *arguments: ast.expr) -> ast.expr:
-    """The call of a function by its name."""
-    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+    """The call of a function that Python has by itself."""
+    return ast.Call(own_name(function), list(arguments), [])
 
 
 def nested(axes: Sequence[Axis], names: Sequence[str], *body: ast.stmt) -> ast.stmt:

@@ -17,7 +17,8 @@ from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
-from polyviz.frontend.masks import is_mask, unmasked
+from polyviz.frontend.masks import goes_together, is_mask, unmasked
+from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
@@ -59,7 +60,8 @@ class SliceReader:
         self._creations = CreationReader(program, expressions)
         self._regions = RegionReader(program, expressions)
         regions = self._regions
-        shapes = Shapes(regions.read, regions.check_length, self._elementwise, self._operands, self._generated)
+        known = (self._elementwise, self._operands, self._generated, self._is_mask)
+        shapes = Shapes(regions.read, regions.check_length, *known)
         self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
@@ -119,32 +121,29 @@ class SliceReader:
         """The array of which a mask chooses elements; None where ``target`` is anything else."""
         is_chosen = isinstance(target.value, ast.Name) and self._is_mask(target.slice)
         whole = self._regions.read(target.value) if is_chosen else None
-        return whole if whole and len(self._sums.shape(target.slice)) == len(whole.axes) else None
+        return whole if whole and 0 < len(self._sums.shape(target.slice)) <= len(whole.axes) else None
 
     def _is_mask(self, node: ast.expr) -> bool:
-        return is_mask(node, self._masks, self._expressions.canonical)
+        is_one = is_mask(node, self._masks, self._expressions.canonical)
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if is_one else set[str]()
+        self._program.masks |= names & self._program.symbols.masks
+        return is_one
 
     def _where(
         self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
     ) -> list[ast.stmt]:
-        """The loops that store ``value`` in the elements of ``whole`` that the mask chooses."""
+        """The loops that store ``value`` in the elements, or rows, of ``whole`` that the mask chooses."""
+        mask, depth = target.slice, len(self._sums.shape(target.slice))
         names = [self._iterator(position) for position in range(len(whole.axes))]
         element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._sums.before = []
-        chosen = self._elementwise(target.slice, whole, names)
-        source = self._elementwise(unmasked(value, target.slice), whole, names)
+        chosen = self._elementwise(mask, replace(whole, parts=whole.parts[:depth]), names[:depth])
+        source = self._elementwise(unmasked(value, mask), whole, names)
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))
         others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
-        if others or self._sums.shape(value):
-            raise self._program.source.error(
-                node,
-                f"What the chosen elements of `{whole.base.id}` are given is not known element by element.",
-                reason="It may be a number, or elements that the same mask chooses; elements of the array that is "
-                "changed are read before the first one is.",
-                hint="Choose on both sides with the same mask, `A[m] = B[m]`, and keep single elements in a variable "
-                "first: `first = A[0]`.",
-            )
+        if others or not goes_together(value, mask, depth, len(names), self._sums.shape):
+            raise self._program.source.refuse(node, CHOSEN_VALUES)
         self._note(node)
         store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
         choice = ast.If(chosen, [store], [])

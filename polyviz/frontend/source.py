@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
 from polyviz.frontend.functions import PURE
+from polyviz.frontend.given import Truths
+from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.literals import literal_number
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ class Source:
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
     ``own_loops`` are variables of loops and sums that the text does not name, ``block_names`` are assigned once, in a
     loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block.
+    ``absent`` are arguments that were left out of ``arguments``, since they are None, ``masks`` those that hold truth
+    values in the call that the text is read for.
+    ``place_names`` stand for places in arrays, each for all subscripts of one.
     ``constants`` are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside
     of loops and behind an early ``return``.
     """
@@ -47,6 +52,9 @@ class Source:
     own_loops: frozenset[str] = frozenset()
     block_names: frozenset[str] = frozenset()
     row_names: frozenset[str] = frozenset()
+    place_names: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+    masks: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     after_returns: frozenset[str] = frozenset()
 
@@ -81,15 +89,17 @@ class Source:
         reason: str = "",
         hint: str = "",
         kind: type[ExtractionError] = UnsupportedSyntaxError,
+        inside: str = "",
     ) -> ExtractionError:
-        """An error that points at ``where`` in the user's text."""
+        """An error that points at ``where`` in the user's text, and ``inside`` of a helper that is called there."""
         span = where if isinstance(where, Span) else self.span(where)
-        return kind(message, span=span, reason=reason, hint=hint, text=self.text)
+        inside = inside or ("" if isinstance(where, Span) else inside_of(where))
+        return kind(message, span=span, reason=reason, hint=hint, text=self.text, inside=inside)
 
-    def refuse(self, where: ast.AST, refusal: Refusal) -> ExtractionError:
+    def refuse(self, where: ast.AST, refusal: Refusal, inside: str = "") -> ExtractionError:
         """The error for an entry of the table of refused constructs."""
         message = f"{refusal.construct} is not supported in an optimised loop nest."
-        return self.error(where, message, reason=refusal.reason, hint=refusal.hint)
+        return self.error(where, message, reason=refusal.reason, hint=refusal.hint, inside=inside)
 
     def _column(self, line: int, offset: int) -> int:
         # The parser counts bytes of UTF-8, people count characters.
@@ -115,7 +125,8 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if _is_open(one.annotation) and ranks.get(one.arg):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
-    return replace(source, arguments=arguments)
+    masks = frozenset(name for name, rank in ranks.items() if isinstance(rank, Truths))
+    return replace(source, arguments=arguments, masks=masks)
 
 
 def _is_open(annotation: ast.expr | None) -> bool:

@@ -28,6 +28,8 @@ class Summed:
     operand: ast.expr
     axes: tuple[int, ...] | None
     keeps: bool = False
+    mask: ast.expr | None = None
+    """Which elements count; for None, all."""
 
     def is_along(self, position: int, count: int) -> bool:
         """Whether the axis at ``position`` of ``count`` is summed along."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from polyviz.frontend.adding import Adder, call_of_numpy
 from polyviz.frontend.apart import apart
-from polyviz.frontend.literals import SUM
+from polyviz.frontend.masks import goes_together, mask_of, unmasked
 from polyviz.frontend.outer import outer_of
+from polyviz.frontend.refuse import LARGEST_CHOSEN
 from polyviz.frontend.regions import (
     Axis,
     Region,
@@ -23,9 +25,8 @@ from polyviz.frontend.regions import (
     is_part,
     matching_position,
     nested,
-    not_negative,
 )
-from polyviz.frontend.summed import COUNTS, EXTREMES, NORM, Summed, summed_by
+from polyviz.frontend.summed import EXTREMES, Summed, summed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,13 +49,15 @@ class Places:
 @dataclass(frozen=True, slots=True)
 class Shapes:
     """What the reader of slices knows: which region a node means, whether two axes are equally long (raises if not),
-    one element of an expression, what a computation by elements computes with, and which positions a call fills."""
+    one element of an expression, what a computation by elements computes with, which positions a call fills, and what
+    is made of truth values."""
 
     region: Callable[[ast.expr], Region | None]
     same_length: Callable[[ast.expr, Axis, Axis], None]
     element: Callable[[ast.expr, Region, Sequence[str]], ast.expr]
     operands: Callable[[ast.expr], list[ast.expr]]
     generated: Callable[[ast.expr], Generated | None]
+    is_mask: Callable[[ast.expr], bool]
 
 
 class SumReader:
@@ -112,43 +115,18 @@ class SumReader:
         axes, own = [axis for axis, _ in along], [name for _, name in along]
         already = len(self.before)
         element = self._shapes.element(summed.operand, region, names)
+        chosen = None if summed.mask is None else self._chosen(summed.mask, region, names)
         if apart(self.before[already:], set(own))[1]:
             del self.before[already:]  # A sum for every element would have to stand inside the loops of this one.
             return None
         if summed.kind in EXTREMES:
             return self._extreme(EXTREMES[summed.kind], region, axes, own, element)
-        if summed.kind in COUNTS:
-            return self._counted(summed.kind, axes, own, element)
-        if summed.kind == NORM:
-            return _call("sqrt", _call("real", self._total(axes, own, _square(element))))
-        if summed.kind in ("var", "std"):
-            variance = self._variance(axes, own, element)
-            return variance if summed.kind == "var" else _call("sqrt", variance)
-        return self._total(axes, own, element) if summed.kind == "sum" else self._mean(axes, own, element)
+        return Adder(self._program.parameters.fresh, self.before, axes, own, chosen).value(summed.kind, element)
 
-    def _variance(self, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
-        """The mean of the squared distances from the mean."""
-        mean = self._program.parameters.fresh("mean")
-        self.before.append(ast.Assign([ast.Name(mean, ast.Store())], self._mean(axes, names, element)))
-        distance = ast.BinOp(copy.deepcopy(element), ast.Sub(), ast.Name(mean, ast.Load()))
-        return _call("real", self._mean(axes, names, _square(distance)))
-
-    def _mean(self, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
-        total = self._total(axes, names, element)
-        count = self._program.parameters.fresh("count")
-        self.before.append(ast.Assign([ast.Name(count, ast.Store())], ast.Constant(1)))
-        for axis in axes:
-            self.before.append(ast.AugAssign(ast.Name(count, ast.Store()), ast.Mult(), not_negative(axis.length)))
-        return ast.BinOp(total, ast.Div(), ast.Name(count, ast.Load()))
-
-    def _counted(self, kind: str, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
-        """How many elements are true, or whether some or all are."""
-        if kind == "all":
-            element = ast.UnaryOp(ast.Not(), element)
-        total = self._total(axes, names, ast.IfExp(element, ast.Constant(1), ast.Constant(0)))
-        if kind == "count_nonzero":
-            return total
-        return ast.Compare(total, [ast.Gt() if kind == "any" else ast.Eq()], [ast.Constant(0)])
+    def _chosen(self, mask: ast.expr, region: Region, names: Sequence[str]) -> ast.expr:
+        """One element of ``mask``, which goes with the first dimensions of ``region``."""
+        count = len(self._axes(mask))
+        return self._shapes.element(mask, replace(region, parts=region.parts[:count]), names[:count])
 
     def _names(self, region: Region, summed: Summed, places: Places) -> list[str] | None:
         """A name for the loop along each axis: for those that stay, the name of the matching axis of the result."""
@@ -206,7 +184,8 @@ class SumReader:
         if self._is_called(node, "vdot"):
             first = ast.Call(ast.Attribute(first, "conjugate", ast.Load()), [], [])
         second = right.at([matching_position(across, along, name), *found[len(rows) :]], ast.Load())
-        return self._total([along], [name], ast.BinOp(first, ast.Mult(), second))
+        adder = Adder(self._program.parameters.fresh, self.before, [along], [name])
+        return adder.total(ast.BinOp(first, ast.Mult(), second))
 
     def _outer(self, node: ast.expr) -> tuple[Region, Region] | None:
         """The vectors of whose pairs ``node`` computes its elements."""
@@ -232,7 +211,22 @@ class SumReader:
 
     def _summed(self, node: ast.expr) -> Summed | None:
         """What is summed up, if ``node`` is a sum."""
-        return summed_by(node, self._expressions.canonical)
+        summed = summed_by(node, self._expressions.canonical)
+        mask = None if summed is None else mask_of(summed.operand, self._shapes.is_mask)
+        return summed if summed is None or mask is None else self._masked(summed, mask)
+
+    def _masked(self, summed: Summed, mask: ast.expr) -> Summed | None:
+        """The sum over all elements of which ``mask`` chooses; None where it is not known what goes with what."""
+        if summed.kind in EXTREMES:
+            raise self._program.source.refuse(summed.operand, LARGEST_CHOSEN)
+        whole = unmasked(summed.operand, mask)
+        masked, count = len(self._axes(mask)), len(self._axes(whole))
+        if not 0 < masked <= count or not goes_together(summed.operand, mask, masked, count, self._axes):
+            return None
+        if masked == count and count > 1 and summed.axes in ((0,), (-1,)):
+            summed = replace(summed, axes=None)  # what it chooses is a vector
+        along = summed.fits(count) and all(summed.is_along(place, count) for place in range(masked))
+        return replace(summed, operand=whole, mask=mask) if along and not summed.keeps else None
 
     def _widest(self, node: ast.expr) -> Region | None:
         """The region with as many dimensions as ``node``, of those that it is computed from element by element.
@@ -306,17 +300,10 @@ class SumReader:
         starts = {name: _first(region, axis) for axis, name in zip(axes, names, strict=True)}
         first = _AtStarts(starts).visit(copy.deepcopy(element))
         best = self._program.parameters.fresh("best")
-        chosen = _call(function, ast.Name(best, ast.Load()), element)
+        chosen = call_of_numpy(function, ast.Name(best, ast.Load()), element)
         self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
         self.before.append(nested(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
         return ast.Name(best, ast.Load())
-
-    def _total(self, axes: Sequence[Axis], names: Sequence[str], value: ast.expr) -> ast.Name:
-        total = self._program.parameters.fresh("total")
-        self.before.append(ast.Assign([ast.Name(total, ast.Store())], ast.Constant(0, SUM)))
-        add = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), value)
-        self.before.append(nested(axes, names, add))
-        return ast.Name(total, ast.Load())
 
     def _loop_name(self) -> str:
         return self._program.parameters.fresh("along")
@@ -350,15 +337,6 @@ def _first(region: Region, axis: Axis) -> ast.expr:
         return axis.start
     order = ast.Lt() if axis.step > 0 else ast.Gt()
     return ast.IfExp(ast.Compare(axis.start, [order], [axis.stop]), axis.start, extent)
-
-
-def _call(name: str, *values: ast.expr) -> ast.expr:
-    return ast.Call(ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load()), [*values], [])
-
-
-def _square(value: ast.expr) -> ast.expr:
-    """The square of the absolute value."""
-    return ast.BinOp(value, ast.Mult(), _call("conj", copy.deepcopy(value)))
 
 
 class _Named(ast.NodeTransformer):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.jumps import jumps_of
 from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.regions import call_of
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class _Swap:
     @property
     def count(self) -> ast.expr:
         """The number of steps."""
-        return ast.Call(ast.Name("max", ast.Load()), [_difference(self.stop, self.start), ast.Constant(0)], [])
+        return call_of("max", _difference(self.stop, self.start), ast.Constant(0))
 
     def mark(self) -> Exchanged:
         """What a cell has to make good once it has run."""

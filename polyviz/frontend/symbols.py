@@ -99,9 +99,10 @@ class Symbols:
 
     @property
     def masks(self) -> set[str]:
-        """The arrays of truth values in the notebook."""
+        """The arrays of truth values in the notebook, or of a call."""
         values = {name: self.notebook_value(name) for name in self._usage.names}
-        return {name for name, value in values.items() if isinstance(value, np.ndarray) and value.dtype == np.bool_}
+        around = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {*self._source.masks, *(name for name, value in around.items() if value.dtype == np.bool_)}
 
     def _default(self, name: str) -> object:
         """The default of an argument: that of the function object, else what its text says."""

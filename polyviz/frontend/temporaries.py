@@ -61,5 +61,5 @@ def _is_data(part: ast.AST, of_data: set[str]) -> bool:
         case ast.BinOp(op=operator):
             return isinstance(operator, ast.Div)
         case ast.Call(function):
-            return not (isinstance(function, ast.Name) and function.id in INTEGER_CALLS)
+            return not (isinstance(function, ast.Name) and str(function.id) in INTEGER_CALLS)
     return False

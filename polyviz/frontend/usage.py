@@ -103,9 +103,19 @@ def is_integer_form(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub | ast.UAdd) and is_integer_form(node.operand)
     if isinstance(node, ast.Call):
-        known = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
+        known = isinstance(node.func, ast.Name) and str(node.func.id) in INTEGER_CALLS
         return known and all(is_integer_form(argument) for argument in node.args)
     return isinstance(node, ast.Name)
+
+
+def _is_mask(index: ast.expr) -> bool:
+    """Whether ``index`` chooses elements by what they are compared with."""
+    match index:
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_mask(operand)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_mask(left) or _is_mask(right)
+    return isinstance(index, ast.Compare)
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -221,7 +231,8 @@ class _Visitor(ast.NodeVisitor):
             self.usage.subscripts[base.id].setdefault(len(indices) - sum(map(is_new_axis, indices)), node)
         else:
             self._visit_at("data", base)
-        self._visit_at("affine", *indices)
+        for index in indices:
+            self._visit_at("data" if _is_mask(index) else "affine", index)
 
     def _shape_axis(self, name: str, indices: tuple[ast.expr, ...]) -> None:
         index = indices[0].lower if isinstance(indices[0], ast.Slice) else indices[0]
@@ -265,7 +276,7 @@ class _Visitor(ast.NodeVisitor):
         counts = counts_of(name, node)
         self._visit_at("affine", *counts)
         arguments = [one for one in arguments if one not in counts]
-        keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
+        keeps = isinstance(node.func, ast.Name) and str(node.func.id) in INTEGER_CALLS
         inside = "rounded" if name == "int" and self._position == "affine" else self._position
         self._visit_at(inside if keeps else "data", *arguments)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number
+from polyviz.frontend.own_names import own_name
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import visited
 
@@ -327,7 +328,7 @@ def _are_integers(values: Sequence[Any]) -> bool:
 
 
 def _call(name: str, arguments: Iterable[int], where: ast.expr) -> ast.Call:
-    function = ast.copy_location(ast.Name(name, ast.Load()), where)
+    function = ast.copy_location(own_name(name), where)
     return ast.Call(function, [_number(value, where) for value in arguments], [])
 
 

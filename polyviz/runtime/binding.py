@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +15,13 @@ from polyviz.model.program import ArrayType
 from polyviz.runtime.data_bounds import TESTED, Standing
 from polyviz.runtime.evaluate import evaluate_integer
 from polyviz.runtime.layouts import layout_of
+from polyviz.runtime.named_arguments import NamedArguments
 from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
 from polyviz.runtime.quick_calls import QuickCalls
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
+    import inspect
     from collections.abc import Mapping
 
     import islpy as isl
@@ -46,7 +46,6 @@ SUPPORTED_TYPES = (
     "complex128",
 )
 
-_BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _DTYPE_NAMES = {np.dtype(name): name for name in SUPPORTED_TYPES}
 
 
@@ -89,7 +88,7 @@ class Binder:
     ) -> None:
         self.scop = scop
         self.on_device = on_device
-        self.signature = signature or _signature(scop)
+        self._named = NamedArguments(scop, signature)
         self.arrays = {array.name: array for array in scop.arrays if array.origin == "argument"}
         self.written = {
             access.array
@@ -97,18 +96,21 @@ class Binder:
             for access in statement.accesses
             if access.kind == "write"
         }
-        kinds = {parameter.kind for parameter in self.signature.parameters.values()}
-        self._positional = tuple(self.signature.parameters) if kinds <= {_BY_POSITION} else None
         ranked = [name for name, array in self.arrays.items() if array.rank]
         self._written_arrays = [name for name in ranked if name in self.written]
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
         self._points = frozenset(name for name, array in self.arrays.items() if array.is_point)
         self._accepted: dict[tuple[int, ...], None] = {}
 
+    @property
+    def signature(self) -> inspect.Signature:
+        """That of the original function, or what the part itself has."""
+        return self._named.signature
+
     def quick_calls(self) -> QuickCalls:
         """What recognises calls like those that were bound before; none of them where names or defaults take part."""
         ranked = [name for name, array in self.arrays.items() if array.rank]
-        return QuickCalls(self._positional or (), ranked, tuple(self.written))
+        return QuickCalls(self._named.positional or (), ranked, tuple(self.written))
 
     def bind(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False
@@ -118,7 +120,7 @@ class Binder:
         Raises ArgumentError for a wrong number, type or rank, OverlapError for arrays that share memory, unless they
         may be ``overlapping``.
         """
-        named = self._named(arguments, keywords)
+        named = self._named.of(arguments, keywords)
         given = {name: value if name in self._points else self._value(value) for name, value in named.items()}
         types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
         if not overlapping:
@@ -129,27 +131,6 @@ class Binder:
 
     def _value(self, value: Any) -> Any:
         return _of_cupy(value) if self.on_device and lives_on_device(value) else _plain(value)
-
-    def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self._positional is not None and not keywords and len(arguments) == len(self._positional):
-            return dict(zip(self._positional, arguments, strict=True))  # the usual call, ten times as fast
-        self._check_keywords(keywords)
-        try:
-            bound = self.signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            raise ArgumentError(f"{self.scop.name}(): {error}.", hint=f"Its signature is {self.signature}.") from None
-        bound.apply_defaults()
-        return bound.arguments
-
-    def _check_keywords(self, keywords: Mapping[str, Any]) -> None:
-        """Python would first complain of the argument that is missing because its name is misspelled."""
-        unknown = [name for name in keywords if name not in self.signature.parameters]
-        if unknown:
-            near = get_close_matches(unknown[0], self.signature.parameters, 1)
-            raise ArgumentError(
-                f"{self.scop.name}() has no argument `{unknown[0]}`{f'; did you mean `{near[0]}`?' if near else '.'}",
-                hint=f"Its signature is {self.signature}.",
-            )
 
     @property
     def _where(self) -> str:
@@ -199,6 +180,12 @@ class Binder:
                 f"{name} holds {value.dtype}, which generated code cannot compute with.",
                 hint=f"Convert it if it holds numbers, for example with {array.name}.astype(np.float64). Supported: "
                 f"{', '.join(SUPPORTED_TYPES)}.",
+            )
+        if array.dtype == "bool" != _dtype_name(value.dtype):
+            raise ArgumentError(
+                f"{name} chooses elements here, as an array of truth values does, and it holds {value.dtype}.",
+                hint=f"Pass an array of truth values, {array.name} != 0, or compile the function itself, which is read "
+                "anew for other arrays.",
             )
         if device.keeps(value):
             self._check_kept(name, value, written=array.name in self.written)
@@ -284,19 +271,6 @@ def _contains(context: isl.Set, parameters: Mapping[str, int]) -> bool:
         if name in parameters:
             point = point.fix_val(isl.dim_type.param, position, isl.Val(parameters[name]))
     return not point.is_empty()
-
-
-def _signature(scop: Scop) -> inspect.Signature:
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                argument.name,
-                _BY_POSITION,
-                default=argument.default if argument.has_default else inspect.Parameter.empty,
-            )
-            for argument in scop.arguments
-        ]
-    )
 
 
 def _plain(value: Any) -> Any:

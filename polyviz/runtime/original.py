@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.codegen.calling import result_names
+from polyviz.frontend.absent import without_none
 from polyviz.frontend.source import numbers_beside
 from polyviz.frontend.written_out import as_table
 from polyviz.runtime.at_once import computed_first
@@ -70,7 +71,7 @@ class Original:
         if under_numba:
             head += ["import numba", f"@numba.njit({options}error_model='numpy')"]
         filename = f"<original {self.name}{' numba' if under_numba else ''}>"
-        text = computed_first(self.text) if under_numba else self.text
+        text = computed_first(without_none(self.text)) if under_numba else self.text
         return load_function("\n".join([*head, text]), self.name, filename, {**self.constants, **helpers})
 
 
@@ -83,14 +84,21 @@ def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None 
     outside = dict(namespace or {}) if function is None else _surroundings(function)
     if scop.is_cell:
         return _carried(_cell_function(scop), scop.name, outside, {argument.name for argument in scop.arguments}, ())
-    return _of_text(ast.parse(scop.text).body, scop.name, outside, ())
+    given = frozenset(argument.name for argument in scop.arguments)
+    return _of_text(ast.parse(scop.text).body, scop.name, outside, (), given)
 
 
-def _of_text(body: list[ast.stmt], name: str, outside: Mapping[str, Any], around: tuple[str, ...]) -> Original:
+def _of_text(
+    body: list[ast.stmt],
+    name: str,
+    outside: Mapping[str, Any],
+    around: tuple[str, ...],
+    given: frozenset[str] | None = None,
+) -> Original:
     """The function ``name`` of a text, with the functions, imports and numbers that stand beside it; ``around`` are
-    the functions that led here."""
+    the functions that led here. It is called with all that is ``given``."""
     functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
-    text = _plain_text(functions[name], called_with_everything=not around)
+    text = _plain_text(functions[name], given)
     arguments = {argument.arg for argument in _arguments(functions[name])}
     found = _carried(text, name, {**outside, **numbers_beside(body)}, arguments, ())
     mentioned = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} - arguments
@@ -173,17 +181,20 @@ def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
 
 
-def _plain_text(function: ast.FunctionDef, *, called_with_everything: bool = False) -> str:
+def _plain_text(function: ast.FunctionDef, given: frozenset[str] | None = None) -> str:
     """The text of ``function`` without decorators and types.
 
-    One that is ``called_with_everything`` by position needs no defaults, which may depend on names from outside.
+    One that is called by position with all that is ``given`` needs no defaults, which may depend on names from outside;
+    the other arguments are None.
     """
     function.decorator_list = []
     function.returns = None
     for argument in _arguments(function):
         argument.annotation = None
-    if called_with_everything:
-        function.args = ast.arguments([], _arguments(function), None, [], [], None, [])
+    if given is not None:
+        ordered = sorted(_arguments(function), key=lambda argument: argument.arg not in given)
+        none: list[ast.expr] = [ast.Constant(None) for argument in ordered if argument.arg not in given]
+        function.args = ast.arguments([], ordered, None, [], [], None, none)
     return ast.unparse(function)
 
 

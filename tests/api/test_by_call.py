@@ -106,3 +106,57 @@ def test_calls_that_do_not_fit(golden: Callable[..., None]) -> None:
 def test_a_race_reads_what_its_arguments_tell() -> None:
     found = pv.compare(PRODUCT, A, A, schedules=["original"], targets=["python"], repeats=1)
     assert [row.status for row in found.rows] == ["ok", "ok"]
+
+
+WEIGHTED = function_of(
+    "def weighted(x, w=None, out=None):\n    if out is None:\n        out = np.zeros_like(x)\n"
+    "    for i in range(len(x)):\n        if w is None:\n            out[i] = x[i]\n        else:\n"
+    "            out[i] = w[i] * x[i]\n    return out\n"
+)
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_calls_tell_which_arguments_are_none(target: str) -> None:
+    kernel = pv.compile(WEIGHTED, target=target)
+    x, w = A[0], A[1]
+    for given in ({}, {"w": w}, {"w": w, "out": np.zeros(4)}, {"out": np.zeros(4)}, {"w": None}):
+        np.testing.assert_array_equal(kernel(x, **given), WEIGHTED(x, **given))
+        np.testing.assert_array_equal(kernel(x, *given.values()), WEIGHTED(x, *given.values()))
+    assert str(kernel.__signature__) == "(x, w=None, out=None)"
+
+
+def test_a_part_that_was_read_without_an_argument_says_so(golden: Callable[..., None]) -> None:
+    kernel = pv.compile(pv.compile(WEIGHTED, target="python"), target="python")
+    np.testing.assert_array_equal(kernel(A[0]), A[0])
+    with pytest.raises(pv.ArgumentError) as caught:
+        kernel(A[0], A[1])
+    golden(str(caught.value))
+
+
+def test_a_race_of_calls_without_an_argument() -> None:
+    found = pv.compare(WEIGHTED, A[0], None, np.zeros(4), schedules=["original"], targets=["python"], repeats=1)
+    assert [row.status for row in found.rows] == ["ok", "ok"]
+
+
+MASKED = function_of("def masked(x, m):\n    x[m] = 7.0\n    return np.sum(x[~m])\n")
+STORED = function_of("def stored(x, m):\n    x[m] = 7.0\n")
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+@pytest.mark.parametrize("function", [MASKED, STORED])
+def test_calls_tell_that_an_array_is_a_mask(function: Any, target: str) -> None:
+    kernel = pv.compile(function, target=target)
+    for x, m in ((A[0].copy(), A[1] > 0.5), (A.copy(), A > 0.5), (A.copy(), A[2] > 0.5)):
+        y = x.copy()
+        assert kernel(x, m) == pytest.approx(function(y, m))
+        np.testing.assert_array_equal(x, y)
+    with pytest.raises(pv.PolyvizError, match=r"array as a subscript|with 1 subscript|used as a size"):
+        kernel(A[0].copy(), np.array([2, 0, 1, 3]))
+
+
+def test_a_kernel_for_a_mask_takes_no_other_array(golden: Callable[..., None]) -> None:
+    kernel: Any = pv.compile(MASKED, target="python")
+    kernel(A[0].copy(), A[1] > 0.5)
+    with pytest.raises(pv.ArgumentError) as caught:
+        kernel.kernel(A[0].copy(), np.array([2, 0, 1, 3]))
+    golden(str(caught.value))

@@ -26,6 +26,21 @@ def test_the_elements_that_numpy_takes(line: str, n: int) -> None:
     assert any("ends where the array ends" in note for note in scop.notes)
 
 
+def test_the_lines_that_are_read_again_are_those_of_the_text() -> None:
+    text = """
+def f(x, A, y):
+    n, m = A.shape
+    for p in np.ndindex(A.shape):
+        A[p] += p[0]
+    for k in range(A.size):
+        A.flat[k] *= 2.0
+    y[0] = np.trace(A @ A)
+    y[1 : len(y) + 1] += x[: len(y) - 1]
+"""
+    scop = agree(text, x=np.arange(4.0), A=np.ones((3, 3)), y=np.ones(4))
+    assert any("ends where the array ends" in note for note in scop.notes)
+
+
 @pytest.mark.parametrize("stop", ["len(y) - 1", "y.size - 1"])
 def test_the_length_of_what_is_stored_is_no_element_of_it(stop: str) -> None:
     agree(f"def f(y):\n    y[1 : {stop}] = y[2:] - y[:-2]", y=np.arange(6.0) ** 2)

@@ -88,7 +88,7 @@ def test_position_without_a_name_is_not_left_behind() -> None:
         "for a in A[-2:]: A[0] = a",
         "for a in A[::2]: A[0] = a",
         "for a in names: A[0] = 1.0",
-        "for k in np.ndindex(A.shape): A[k] = 1.0",
+        "for k in np.ndindex(A.shape): A[k] = sum(k)",
         "for i, j in np.ndindex(2, K[0]): K[0] = 1",
         "for i, a in enumerate(A, K[0]): K[0] += i",
     ],

@@ -8,7 +8,8 @@ import pytest
 from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
-from tests.running import TARGETS
+from tests.frontend.compiled import same_compiled
+from tests.running import TARGETS, function_of
 from tests.running import agree as agree_compiled
 
 PROGRAMS = {
@@ -77,3 +78,23 @@ def test_a_cell_leaves_the_numbers_in_the_notebook() -> None:
 def test_what_is_not_known_beforehand_is_refused(call: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(A, n):\n    B = {call}\n    A[0] = B[0]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "A = np.arange(n * m).reshape(n, m)",
+        "A = np.arange(m * n).reshape((n, m)) * 2.0",
+        "A = np.zeros(n * 4).reshape(-1, 2, n) + 1.0",
+        "A = np.arange(12).reshape(3, -1)",
+        "A = np.linspace(0, 1, n * m).reshape(n, m).copy()",
+    ],
+)
+def test_what_is_generated_in_another_shape(line: str) -> None:
+    same_compiled(function_of(f"def f(n, m):\n    {line}\n    return A"), {"n": 3, "m": 4}, "c", "strict")
+
+
+@pytest.mark.parametrize("shape", ["n, n", "n", "-1, -1", "n, m + 1", "-1, k"])
+def test_another_shape_has_as_many_elements(shape: str) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(n, m, k):\n    A = np.arange(n * m).reshape({shape})\n    return A")

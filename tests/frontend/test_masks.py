@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
 from tests.frontend.compiled import same_compiled
+from tests.running import function_of
 
 
 def several(A, b, c, x):
@@ -70,10 +72,92 @@ def test_masks_of_the_array_itself_and_of_nothing() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["B = A[A > 3]", "s = np.sum(A[A > 3])", "A[A > 3] = c", "A[A > 3] = A[::-1]", "A[A > 3] = c[c > 3]",
+    ["B = A[A > 3]", "s = np.sum(A[A > 3] + m)", "A[A > 3] = c", "A[A > 3] = A[::-1]", "A[A > 3] = c[c > 3]",
      "A[A > 3] = A[0]", "A[A > A[0]] = 1.0", "A[m] = 1.0", "A[m & k] = 1", "A[0 < A < 3] = 1.0", "M[A > 3] = 1.0",
      "M[m[0] > 3] = 1.0"],
 )  # fmt: skip
 def test_what_is_no_choice_for_each_element_is_refused(line: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"import numpy as np\ndef f(A, c, m, k, M):\n c[0] = m[0] + k[0] + M[0, 0]\n {line}")
+
+
+RANDOM = np.random.default_rng(7)
+GIVEN = {
+    "A": RANDOM.random((4, 3)) - 0.5, "x": RANDOM.random(12) - 0.5, "y": RANDOM.random(12), "X": RANDOM.random((12, 3)),
+    "L": RANDOM.integers(0, 3, 12), "C": np.zeros((3, 3)), "c": 1, "D": RANDOM.random((12, 3)), "h": 0.25,
+}  # fmt: skip
+ADDED_UP = {
+    "sum": "def f(x):\n    return x[x > 0].sum(), x[x > 100].sum()",
+    "others": "def f(x, y):\n    return np.mean(y[x > 0]), x[x < 0].std(), np.count_nonzero(x[y > 0.5] > 0)",
+    "rows": "def f(X, L, c):\n    return X[L == c].sum()",
+    "means": "def f(X, L, C):\n    k, d = C.shape\n    for c in range(k):\n        C[c] = X[L == c].mean(axis=0)",
+    "all_dimensions": "def f(A: 'float64[:, :]'):\n    return A[A > 0].sum(), A[A > 0].mean(axis=0)",
+    "named": "def f(x, y):\n    m = (x > 0) & (y < 0.8)\n    s = np.sum((x[m] - y[m]) ** 2)\n    return s / np.sum(m)",
+    "of_a_mean": "def f(x):\n    return x[x > x.mean()].var()",
+    "distances": "def f(X: 'float64[:, :]', L, y, c):\n    return np.sum((X[L == c] - y[:3]) ** 2)",
+    "columns": "def f(X: 'float64[:, :]', L, x, c):\n    x[L == c] = X[L == c, 1]\n"
+    "    return X[L == c, 0].mean(), np.sum(X[L == c, 1:] ** 2), np.sum(X[L == c, c] * x[L == c])",
+    "thresholds": "def f(x, h):\n    x[x > h] = 0.5\n    x[(x < -h) | (x == h)] = h\n    return x[x > h].sum()",
+    "stored_rows": "def f(X, L):\n    X[L == 1] = 7.0\n    X[L == 2] *= 2",
+    "rows_of_others": "def f(X: 'float64[:, :]', L, D: 'float64[:, :]', y: 'float64[:]'):\n"
+    "    X[L == 1] += D[L == 1] * 2\n    X[L == 2] = y[:3]",
+    "in_a_loop": "def f(x, y):\n    s = 0.0\n    for i in range(len(y)):\n        s += y[i] * x[x > y[i]].sum()\n"
+    "    if x[x > 0].sum() > 1:\n        y[0] = 7.0\n    return s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("name", ADDED_UP)
+def test_chosen_elements_are_added_up(name: str, target: str) -> None:
+    function = function_of(ADDED_UP[name])
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    same_compiled(function, {one: GIVEN[one] for one in names}, target, "reassociate")
+
+
+@pytest.mark.parametrize("kind", ["int32", "float32", "bool", "complex128"])
+def test_sums_of_chosen_elements_have_the_type_of_all(kind: str) -> None:
+    function = function_of("def f(x, y):\n    return x[y > 2].sum(), x[y > 2].mean()")
+    same_compiled(function, {"x": np.arange(6).astype(kind), "y": np.arange(6)}, "c", "strict")
+
+
+def test_a_mean_of_nothing_is_no_number() -> None:
+    found = pv.compile(function_of("def f(x):\n    return x[x > 100].mean()"), target="c")(np.arange(3.0))
+    assert np.isnan(found)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "X[L > 1].sum(axis=1)",
+        "np.sum(X[L > 1] * w[L > 1])",
+        "np.sum(w[L > 1] - w[L > 2])",
+        "np.sum(w[L > 1] - w)",
+        "np.sum(X[L > 1], axis=0, keepdims=True)",
+        "w[L > 1].max()",
+        "np.sum(X[0, L > 1])",
+        "np.sum(V[X > 1, 0])",
+        "np.sum(X[L > 1, 0] * X[L > 1])",
+        "np.min(w[L > 1])",
+        "np.sum(w[L])",
+    ],
+)
+def test_what_goes_with_the_chosen_elements_is_not_known(value: str) -> None:
+    with pytest.raises(ExtractionError):
+        head = "X: 'float64[:, :]', L: 'int64[:]', w: 'float64[:]', V: 'float64[:, :, :]'"
+        extract(f"def f({head}):\n return {value}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "X[w > 1] = Y",
+        "X[w > 1] = w[w > 1]",
+        "X[X[:, 0] > 0] = 1.0",
+        "X[w > 1] = X[0, 0]",
+        "w[X > 0] = 1.0",
+        "X[X > 0] = y",
+    ],
+)
+def test_what_chosen_rows_are_given_is_not_known(line: str) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(X: 'float64[:, :]', Y: 'float64[:, :]', w: 'float64[:]', y: 'float64[:]'):\n {line}")

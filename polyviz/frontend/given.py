@@ -1,0 +1,14 @@
+"""What a call tells of an argument in the place of a number of dimensions: that it is None, or holds truth values."""
+
+from __future__ import annotations
+
+ABSENT = -1
+"""An argument that is None."""
+
+
+class Truths(int):
+    """The dimensions of an array of truth values, which as a subscript chooses elements.
+
+    >>> Truths(2) + 1
+    3
+    """
