@@ -21,6 +21,7 @@ from polyviz.frontend.finals import final_values
 from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
@@ -164,7 +165,7 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
-    source = without_nested_functions(source)
+    source = without_loop_else(without_nested_functions(source), GlobalNames(source))
     source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))

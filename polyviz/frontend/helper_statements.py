@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from polyviz.frontend.functions import MAKERS, PURE
 from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, stored_names
+from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.visited import FreshNames, located
 
@@ -207,7 +208,7 @@ class _Writer:
         inner = self._names.of_helper(call.func)
         start = int(ast.get_docstring(helper) is not None)
         own = replace(self._source, body=tuple(helper.body[start:]), arguments=helper.args, name=helper.name)
-        body = list(one_return(own, inner).body)
+        body = list(one_return(without_loop_else(own, inner), inner).body)
         if any(isinstance(part, ast.Return) for node in body[:-1] for part in ast.walk(node)):
             return None
         if body and not isinstance(body[-1], ast.Return) and any(isinstance(p, ast.Return) for p in ast.walk(body[-1])):
