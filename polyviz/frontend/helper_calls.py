@@ -43,6 +43,24 @@ def _is_simple(node: ast.stmt) -> bool:
     return False
 
 
+def operands(helper: ast.FunctionDef) -> set[str]:
+    """The names whose values ``helper`` computes with, or returns, as they are.
+
+    >>> sorted(operands(ast.parse("def f(a, b, c, d): return a[0] + len(b) - np.sin(c) * d").body[0]))
+    ['c', 'd']
+    """
+    found: list[ast.expr | None] = []
+    for part in (part for node in helper.body for part in ast.walk(node)):
+        match part:
+            case ast.BinOp(left=left, right=right):
+                found += [left, right]
+            case ast.UnaryOp(operand=value) | ast.Return(value=value):
+                found.append(value)
+            case ast.Call(func=ast.Attribute(), args=args):
+                found += args
+    return {part.id for part in found if isinstance(part, ast.Name)}
+
+
 def changes_arrays(helper: ast.FunctionDef) -> bool:
     """Whether ``helper`` may change an array that it was given, itself or by what it calls."""
     made = _made(helper)

@@ -12,10 +12,15 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from polyviz.frontend.array_names import ArrayNames
 from polyviz.frontend.functions import MAKERS, PURE
-from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, stored_names
+from polyviz.frontend.helper_body import MOST
+from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, operands, stored_names
+from polyviz.frontend.helper_size import call_size
+from polyviz.frontend.library import library_helper
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.returns import one_return
+from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -47,7 +52,7 @@ def with_helper_statements(source: Source, names: GlobalNames) -> Source:
     y[0] = 2 * t
     """
     calls = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Call)]
-    if not any(names.helper(call.func) is not None for call in calls):
+    if not any(names.helper(call.func) or library_helper(call, names) for call in calls):
         return source
     writer = _Writer(source, names)
     body = tuple(writer.block(source.body, ()))
@@ -78,6 +83,9 @@ class _Writer:
         self._source = source
         self._names = names
         self._fresh = FreshNames(source, names)
+        stated = ast.walk(source.arguments) if source.arguments else ()
+        known = {one.arg for one in stated if isinstance(one, ast.arg) and rank_of_annotation(one.annotation)}
+        self._arrays = ArrayNames(source.body, names, known)
         self._callers = stored_names(source.body) | _arguments(source.arguments)
 
     def block(self, body: Sequence[ast.stmt], around: tuple[str, ...]) -> list[ast.stmt]:
@@ -148,21 +156,33 @@ class _Writer:
         self, call: ast.Call, before: list[ast.stmt], around: tuple[str, ...], way: _Way
     ) -> ast.expr | None:
         """What ``call`` returns, its statements in ``before``; None where it is read in another way, or refused."""
-        helper = self._names.helper(call.func)
+        helper, call = self._called(call)
         if helper is None or helper.name in (*around, self._source.name) or len(around) > _DEEPEST:
             return None
         is_simple = not way.several and not way.is_statement and self._is_expression(helper, around)
-        if is_simple and not self._has_arrays([*helper.body, *call.args]):
+        is_simple = is_simple and call_size(call, helper, lambda one: self._names.helper(one.func)) <= MOST
+        given = given_values(helper, call)
+        if is_simple and not self._has_arrays([*helper.body, *call.args]) and not self._gets_arrays(helper, given):
             return None
         if any(isinstance(part, _UNREADABLE) for node in helper.body for part in ast.walk(node)):
             return None
         if (self._source.is_cell and self._makes_arrays(helper)) or (changes_arrays(helper) and not way.is_alone):
             return None
-        given = given_values(helper, call)
         body = self._body(helper, call)
         if given is None or body is None or not (way.is_statement or _has_result(body)):
             return None
         return self._pasted(body, given, call, before, (*around, helper.name))
+
+    def _called(self, call: ast.Call) -> tuple[ast.FunctionDef | None, ast.Call]:
+        """The helper that ``call`` is of, and how it is called."""
+        found = library_helper(call, self._names)
+        if found is None:
+            return self._names.helper(call.func), call
+        return (None, call) if any(map(self._arrays.computes, found[1].args[1:])) else found
+
+    def _gets_arrays(self, helper: ast.FunctionDef, given: Mapping[str, ast.expr] | None) -> bool:
+        """Whether ``helper`` computes with whole arrays that it is ``given``."""
+        return any(self._arrays.computes(value) for name, value in (given or {}).items() if name in operands(helper))
 
     def _pasted(
         self,

@@ -66,7 +66,8 @@ def _with_results(
     end = copy.deepcopy(next(reversed(list(_returns(source.body)))))
     columns = list(zip(*map(_each, given), strict=True))
     same = [_are_the_same(column, written, names) for column in columns]
-    if _arrays(source) & {name for column, one in zip(columns, same, strict=True) if not one for name in _whole(column)}:
+    others = [value for column, one in zip(columns, same, strict=True) if not one for value in column]
+    if _arrays(source) & _whole(others):
         return None
     fresh = iter(_fresh(source, names, same.count(False) if isinstance(given[0], ast.Tuple) else 0))
     results = [None if one else next(fresh) for one in same]

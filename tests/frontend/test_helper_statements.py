@@ -10,6 +10,7 @@ import pytest
 from polyviz.errors import UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
 
 RANDOM = np.random.default_rng(20)
 
@@ -226,6 +227,70 @@ def test_what_may_not_run_is_not_computed_before(call: str) -> None:
     helper = "def helper(x):\n    s = 0.0\n    for i in range(3):\n        s += x[i]\n    return s\n"
     with pytest.raises(UnsupportedSyntaxError, match="`helper` cannot be inlined"):
         extract(f"{helper}def f(v):\n    v[0] = {call}")
+
+
+def derivative(x: Any, t: Any, rate: Any) -> Any:
+    "A helper that computes with whole arrays, and looks like one for numbers."
+    slope = rate * np.sin(t - x)
+    again = rate * rate * np.cos(x)
+    return slope + again
+
+
+def negated(x: Any) -> Any:
+    return -x
+
+
+def integrated(x: Any, t: float, rate: Any, step: float) -> Any:
+    first = derivative(x, t, rate)
+    middle = x + 0.5 * step * first
+    second = derivative(middle, t + 0.5 * step, rate)
+    last = derivative(x + step * second, t + step, negated(rate))
+    return x + step / 6 * (first + 2 * second + last)
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_whole_arrays_go_through_helpers(target: str) -> None:
+    given = {"x": RANDOM.standard_normal(6), "t": 0.5, "rate": RANDOM.standard_normal(6), "step": 0.1}
+    same_compiled(integrated, given, target, "strict")
+
+
+LONG = """
+def face(a, b, c):
+    p = (a - 2.0 * b + c) ** 2 + (a - c) ** 2
+    q = (b - 2.0 * c + a) ** 2 + (b - a) ** 2
+    u = 1.0 / (p + 1e-6) ** 2
+    v = 1.0 / (q + 1e-6) ** 2
+    return (u * (a + b) + v * (b + c)) / (u + v)
+
+def flux(x, i):
+    left = face(x[i - 1], x[i], x[i + 1])
+    right = face(x[i + 1], x[i], x[i - 1])
+    return 0.5 * (left * left + right * right) - 0.5 * (left - right)
+
+def change(x, i):
+    here = flux(x, i)
+    there = flux(x, i + 1)
+    here = here * here + there
+    return here * there - here / (1.0 + there * there)
+
+def f(x, y):
+    for i in range(1, x.shape[0] - 2):
+        y[i] = change(x, i)
+"""
+
+
+def test_what_is_too_long_as_an_expression_is_written_as_statements() -> None:
+    scop = agree(LONG, x=RANDOM.standard_normal(9), y=np.zeros(9))
+    assert len(scop.statements) > 3
+    head, _, loop = LONG.partition("def change")
+    short = head + loop[loop.index("def f") :].replace("change(x, i)", "flux(x, i)")
+    assert len(extract(short).statements) == 1
+
+
+def test_a_long_helper_that_calls_itself_is_refused() -> None:
+    text = "def g(x):\n    return g(x * x)\n\ndef f(A):\n    A[0] = g(A[1])"
+    with pytest.raises(UnsupportedSyntaxError, match="calls itself"):
+        extract(text)
 
 
 def test_names_of_a_helper_stay_its_own_in_a_cell() -> None:

@@ -168,9 +168,9 @@ def test_other_arrays_are_refused() -> None:
 
 
 def test_other_arrays_beside_the_same_are_refused() -> None:
-    text = "def f(x, v):\n    y = x.copy()\n    z = x.copy()\n    z[0] = v\n    if v > 3:\n        return y, z\n    return y, x"
+    text = "def f(x, v):\n    y = x.copy()\n    z = y.copy()\n    z[0] = v\n    if v > 3:\n        return y, z\n"
     with pytest.raises(UnsupportedSyntaxError, match="or with the same arrays"):
-        extract(text)
+        extract(f"{text}    return y, x")
 
 
 def test_array_of_a_loop_behind_stays_there() -> None:

@@ -1,0 +1,62 @@
+"""Functions of NumPy that are small programs: each is a helper of its own, whose statements take the place of the call.
+
+What they do with NaN is what NumPy does: it counts as larger than every number.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polyviz.frontend.names import GlobalNames
+
+_SEARCH = """
+def searchsorted(a, v):
+    low = 0
+    high = len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if {is_behind}:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+"""
+_BEHIND = {
+    "left": "a[middle] < v or (v != v and a[middle] == a[middle])",
+    "right": "not (v < a[middle] or (a[middle] != a[middle] and v == v))",
+}
+
+
+def library_helper(call: ast.Call, names: GlobalNames) -> tuple[ast.FunctionDef, ast.Call] | None:
+    """The helper that ``call`` of a function of NumPy is, and the call of it; None for all others.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> names = GlobalNames(read_source("n = 0", None, None))
+    >>> helper, call = library_helper(ast.parse("np.searchsorted(x, 3.0, side='right')").body[0].value, names)
+    >>> helper.name, ast.unparse(call)
+    ('searchsorted', 'np.searchsorted(x, 3.0)')
+    """
+    if names.canonical(call.func) != "numpy.searchsorted":
+        return None
+    keywords = {one.arg: one.value for one in call.keywords}
+    side = keywords.pop("side", call.args[2] if len(call.args) > 2 else ast.Constant("left"))
+    values = [
+        *call.args[:2],
+        *(keywords.pop(name) for name in ("a", "v")[len(call.args) :] if name in keywords),
+    ]
+    if keywords or len(call.args) > 3 or len(values) != 2 or not isinstance(side, ast.Constant):
+        return None
+    if side.value not in _BEHIND:
+        return None
+    return _search(str(side.value)), ast.copy_location(ast.Call(call.func, values, []), call)
+
+
+@cache
+def _search(side: str) -> ast.FunctionDef:
+    found = ast.parse(_SEARCH.format(is_behind=_BEHIND[side])).body[0]
+    assert isinstance(found, ast.FunctionDef)
+    return found
