@@ -27,6 +27,7 @@ from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
+from polyviz.frontend.other_spellings import with_usual_spellings
 from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
@@ -166,7 +167,8 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     source = without_loop_else(without_nested_functions(source), GlobalNames(source))
-    source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
+    source = with_helper_statements(source, GlobalNames(source))
+    source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = taken_apart(source)

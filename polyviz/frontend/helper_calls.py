@@ -31,9 +31,10 @@ def is_expression(helper: ast.FunctionDef) -> bool:
 
 def _is_simple(node: ast.stmt) -> bool:
     match node:
-        case ast.Assign(targets=targets):
+        case ast.Assign(targets=targets, value=value):
+            are_several = any(isinstance(target, ast.Tuple) for target in targets)
             names = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-            return all(isinstance(one, ast.Name) for one in names)
+            return all(isinstance(one, ast.Name) for one in names) and (not are_several or isinstance(value, ast.Tuple))
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             return isinstance(target, ast.Name)
         case ast.If():

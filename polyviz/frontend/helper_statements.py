@@ -8,9 +8,10 @@ passed gets a name before. Helpers that are one expression are read as one, see 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.array_names import ArrayNames
 from polyviz.frontend.functions import MAKERS, PURE
@@ -21,7 +22,7 @@ from polyviz.frontend.library import library_helper
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.symbols import rank_of_annotation
-from polyviz.frontend.visited import FreshNames, located
+from polyviz.frontend.visited import FreshNames, located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,10 +52,13 @@ def with_helper_statements(source: Source, names: GlobalNames) -> Source:
         t += x[i]
     y[0] = 2 * t
     """
+    stated = ast.walk(source.arguments) if source.arguments else ()
+    known = {one.arg for one in stated if isinstance(one, ast.arg) and rank_of_annotation(one.annotation)}
+    arrays = ArrayNames(source.body, names, known)
     calls = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Call)]
-    if not any(names.helper(call.func) or library_helper(call, names) for call in calls):
+    if not any(names.helper(call.func) or library_helper(call, names, arrays.computes) for call in calls):
         return source
-    writer = _Writer(source, names)
+    writer = _Writer(source, names, arrays)
     body = tuple(writer.block(source.body, ()))
     if not writer.changed:
         return source
@@ -77,15 +81,13 @@ class _Way:
 class _Writer:
     """Writes blocks; ``own`` are the names that statements of helpers have here, ``changed`` whether there are any."""
 
-    def __init__(self, source: Source, names: GlobalNames) -> None:
+    def __init__(self, source: Source, names: GlobalNames, arrays: ArrayNames) -> None:
         self.own: set[str] = set()
         self.changed = False
         self._source = source
         self._names = names
         self._fresh = FreshNames(source, names)
-        stated = ast.walk(source.arguments) if source.arguments else ()
-        known = {one.arg for one in stated if isinstance(one, ast.arg) and rank_of_annotation(one.annotation)}
-        self._arrays = ArrayNames(source.body, names, known)
+        self._arrays = arrays
         self._callers = stored_names(source.body) | _arguments(source.arguments)
 
     def block(self, body: Sequence[ast.stmt], around: tuple[str, ...]) -> list[ast.stmt]:
@@ -175,10 +177,7 @@ class _Writer:
 
     def _called(self, call: ast.Call) -> tuple[ast.FunctionDef | None, ast.Call]:
         """The helper that ``call`` is of, and how it is called."""
-        found = library_helper(call, self._names)
-        if found is None:
-            return self._names.helper(call.func), call
-        return (None, call) if any(map(self._arrays.computes, found[1].args[1:])) else found
+        return library_helper(call, self._names, self._arrays.computes) or (self._names.helper(call.func), call)
 
     def _gets_arrays(self, helper: ast.FunctionDef, given: Mapping[str, ast.expr] | None) -> bool:
         """Whether ``helper`` computes with whole arrays that it is ``given``."""
@@ -256,7 +255,10 @@ class _Writer:
         if inner.knows(name.id) and self._names.knows(name.id):
             return inner.value(name.id) is self._names.value(name.id)
         canonical = inner.canonical(name)
-        return canonical is not None and canonical == self._names.canonical(name)
+        if canonical is None:
+            is_own = inner.knows(name.id) or self._names.knows(name.id)
+            return hasattr(builtins, name.id) and not is_own  # an exception that is raised
+        return canonical == self._names.canonical(name)
 
     def _is_expression(self, helper: ast.FunctionDef, around: tuple[str, ...]) -> bool:
         """Whether ``helper`` is one expression, with all that it calls."""
@@ -289,7 +291,10 @@ def _has_result(body: Sequence[ast.stmt]) -> bool:
 
 
 class _PutIn(ast.NodeTransformer):
-    """Puts ``values`` in the place of names; everything gets the place of ``call`` in the text."""
+    """Puts ``values`` in the place of names; everything gets the place of ``call`` in the text.
+
+    Where that compares two texts, as in ``if mode == "periodic":``, only the arm that is taken stays.
+    """
 
     def __init__(self, values: Mapping[str, ast.expr], call: ast.Call) -> None:
         self._values = values
@@ -297,9 +302,9 @@ class _PutIn(ast.NodeTransformer):
 
     def written(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """``body`` with the values, each statement at the place of the call."""
-        return [cast("ast.stmt", self.visit(copy.deepcopy(node))) for node in body]
+        return visited(self, copy.deepcopy(list(body)))
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         """``node`` with the values, at the place of the call."""
         if isinstance(node, ast.Name) and node.id in self._values:
             value = copy.deepcopy(self._values[node.id])
@@ -311,7 +316,18 @@ class _PutIn(ast.NodeTransformer):
         for part in ast.walk(node):
             if isinstance(part, ast.stmt | ast.expr | ast.keyword):
                 ast.copy_location(part, self._call)
-        return node
+        return _taken(node) if isinstance(node, ast.If) else node
+
+
+def _taken(node: ast.If) -> ast.If | list[ast.stmt]:
+    """The arm of ``node`` that is taken, where its condition compares two texts."""
+    match node.test:
+        case ast.Compare(
+            left=ast.Constant(value=str() as one), ops=[ast.Eq() | ast.NotEq() as operator], comparators=[other]
+        ) if isinstance(other, ast.Constant) and isinstance(other.value, str):
+            arm = node.body if (one == other.value) is isinstance(operator, ast.Eq) else node.orelse
+            return arm or [ast.copy_location(ast.Pass(), node)]
+    return node
 
 
 def _one_by_one(node: ast.stmt, own: set[str]) -> list[ast.stmt]:

@@ -10,6 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from polyviz.frontend.names import GlobalNames
 
 _SEARCH = """
@@ -24,24 +26,43 @@ def searchsorted(a, v):
             high = middle
     return low
 """
+_EXTREME = """
+def {name}(a):
+    best = a[0]
+    for place in range(1, len(a)):
+        if a[place] {compared} best:
+            best = a[place]
+    return best
+"""
+_COMPARED = {"max": ">", "min": "<"}
 _BEHIND = {
     "left": "a[middle] < v or (v != v and a[middle] == a[middle])",
     "right": "not (v < a[middle] or (a[middle] != a[middle] and v == v))",
 }
 
 
-def library_helper(call: ast.Call, names: GlobalNames) -> tuple[ast.FunctionDef, ast.Call] | None:
-    """The helper that ``call`` of a function of NumPy is, and the call of it; None for all others.
+def library_helper(
+    call: ast.Call, names: GlobalNames, is_array: Callable[[ast.expr], bool]
+) -> tuple[ast.FunctionDef, ast.Call] | None:
+    """The helper that ``call`` is of, a function of NumPy or ``max`` or ``min`` of one array, and the call of it.
+
+    None for all other calls, and where ``is_array`` tells that a whole array stands for a number.
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
     >>> names = GlobalNames(read_source("n = 0", None, None))
-    >>> helper, call = library_helper(ast.parse("np.searchsorted(x, 3.0, side='right')").body[0].value, names)
+    >>> asked = ast.parse("np.searchsorted(x, 3.0, side='right')").body[0].value
+    >>> helper, call = library_helper(asked, names, lambda value: False)
     >>> helper.name, ast.unparse(call)
     ('searchsorted', 'np.searchsorted(x, 3.0)')
     """
-    if names.canonical(call.func) != "numpy.searchsorted":
-        return None
+    called = names.canonical(call.func) or ""
+    if called in _COMPARED and len(call.args) == 1 and not call.keywords:
+        return (_extreme(called), call) if is_array(call.args[0]) else None
+    return _searched(call, is_array) if called == "numpy.searchsorted" else None
+
+
+def _searched(call: ast.Call, is_array: Callable[[ast.expr], bool]) -> tuple[ast.FunctionDef, ast.Call] | None:
     keywords = {one.arg: one.value for one in call.keywords}
     side = keywords.pop("side", call.args[2] if len(call.args) > 2 else ast.Constant("left"))
     values = [
@@ -50,13 +71,22 @@ def library_helper(call: ast.Call, names: GlobalNames) -> tuple[ast.FunctionDef,
     ]
     if keywords or len(call.args) > 3 or len(values) != 2 or not isinstance(side, ast.Constant):
         return None
-    if side.value not in _BEHIND:
+    if side.value not in _BEHIND or is_array(values[1]):
         return None
     return _search(str(side.value)), ast.copy_location(ast.Call(call.func, values, []), call)
 
 
 @cache
+def _extreme(name: str) -> ast.FunctionDef:
+    return _helper(_EXTREME.format(name=name, compared=_COMPARED[name]))
+
+
+@cache
 def _search(side: str) -> ast.FunctionDef:
-    found = ast.parse(_SEARCH.format(is_behind=_BEHIND[side])).body[0]
+    return _helper(_SEARCH.format(is_behind=_BEHIND[side]))
+
+
+def _helper(text: str) -> ast.FunctionDef:
+    found = ast.parse(text).body[0]
     assert isinstance(found, ast.FunctionDef)
     return found

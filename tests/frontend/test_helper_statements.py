@@ -293,6 +293,60 @@ def test_a_long_helper_that_calls_itself_is_refused() -> None:
         extract(text)
 
 
+def bordered(x: Any, mode: str, value: float = 0.0) -> Any:
+    if mode == "periodic":
+        x[0] = x[x.shape[0] - 2]
+        x[x.shape[0] - 1] = x[1]
+    elif mode == "constant":
+        x[0] = value
+    elif mode != "none":
+        raise ValueError("unknown mode")
+    return x
+
+
+def with_borders(x: Any, n: int) -> None:
+    for _ in range(n):
+        bordered(x, "periodic")
+        for i in range(1, len(x) - 1):
+            x[i] += 1
+        bordered(x, mode="constant", value=2.0)
+    bordered(x, "none")
+
+
+def length(p: Any, q: Any) -> Any:
+    x, y = p
+    u, v = q
+    return np.sqrt((x - u) ** 2 + (y - v) ** 2)
+
+
+def of_points(points: Any, squares: Any) -> Any:
+    total = 0.0
+    for i in range(len(points)):
+        for j in range(i):
+            total += length(points[i], points[j])
+    for i in range(len(squares)):
+        block = squares[i]
+        squares[i] = block.T @ block
+    return total
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_texts_that_a_helper_compares_are_known(target: str) -> None:
+    same_compiled(with_borders, {"x": RANDOM.standard_normal(6), "n": 3}, target, "strict")
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_rows_are_taken_apart_in_helpers(target: str) -> None:
+    given = {"points": RANDOM.standard_normal((5, 2)), "squares": RANDOM.standard_normal((2, 3, 3))}
+    same_compiled(of_points, given, target, "strict")
+
+
+def test_text_that_a_loop_compares_is_refused() -> None:
+    text = "def g(x, mode):\n    for i in range(3):\n        if mode == x[i]:\n            x[i] = 0.0\n\ndef f(A):\n"
+    with pytest.raises(UnsupportedSyntaxError, match="A string is not supported"):
+        extract(text + "    g(A, 'text')")
+
+
 def test_names_of_a_helper_stay_its_own_in_a_cell() -> None:
     text = "for i in range(2):\n    y[i] = summed(x)"
     known = {"summed": summed, "x": np.ones(3), "y": np.zeros(2)}

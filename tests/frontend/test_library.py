@@ -51,6 +51,14 @@ def in_rows(table: Any, asked: Any) -> Any:
     return found
 
 
+def scaled(x: Any) -> Any:
+    high = max(x)
+    y = x - min(x)
+    for i in range(len(x)):
+        y[i] /= high
+    return y, max(y[1:3])
+
+
 CASES: dict[Any, list[dict[str, Any]]] = {
     left: [
         {"knots": KNOTS, "asked": ASKED},
@@ -60,6 +68,7 @@ CASES: dict[Any, list[dict[str, Any]]] = {
     ],
     right: [{"knots": KNOTS, "asked": ASKED}, {"knots": np.append(KNOTS, [np.nan]), "asked": ASKED}],
     interpolated: [{"knots": np.arange(6.0), "values": KNOTS, "asked": ASKED[:6]}],
+    scaled: [{"x": np.array(one)} for one in ([3.0, 1.0, 2.0], [np.nan, 1.0, 2.0], [1.0, np.nan, 2.0])],
     in_rows: [{"table": np.array([KNOTS, KNOTS + 1, KNOTS - 1]), "asked": ASKED[:3]}],
 }
 
