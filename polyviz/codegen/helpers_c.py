@@ -319,6 +319,23 @@ static inline {T} {name}({T} base, int64_t exponent)
 }
 """
     ),
+    # As "power", of an exponent that is no constant: its bits are not foreseen, so that no branch asks for them.
+    ("varying_power", "f"): Helper(
+        """\
+static inline {T} {name}({T} base, int64_t exponent)
+{
+    {T} result = 1;
+    int64_t left = exponent < 0 ? -exponent : exponent;
+    if (left > 65536)
+        return pow(base, exponent);
+    for (; left != 0; left >>= 1, base *= base) {
+        const {T} factors[2] = {1, base};
+        result *= factors[left & 1];
+    }
+    return exponent < 0 ? 1 / result : result;
+}
+"""
+    ),
     # numba passes the integer powers of numpy through a double.
     ("rounded_power", "i"): Helper(
         """\

@@ -5,10 +5,11 @@ import subprocess
 import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.codegen.dtypes import TYPES
 from polyviz.codegen.runtime_c import HELPERS, helper_source
 from tests.codegen.differential import HEADERS
-from tests.running import agree
+from tests.running import agree, function_of
 
 KINDS = {"i": "iu", "u": "u", "f": "f", "c": "c", "": "biuf"}
 NAMES = sorted(
@@ -60,3 +61,34 @@ def test_divisors_of_the_data_divide_short_and_long_numbers(contract: str) -> No
     kernel = agree(text, x, y, q, r, target="c", contract=contract)
     assert "floor_div_by_i64(" in kernel.source
     assert "floor_mod_by_i64(" in kernel.source
+
+
+POWERS = """
+    def f(x, e, out):
+        for i in range(x.shape[0]):
+            for j in range(e.shape[0]):
+                out[i, j] = x[i] ** e[j]
+    """
+
+
+def by_squaring(base, exponent: int):
+    """The multiplications of numba, in its order."""
+    result, left = base.dtype.type(1), abs(exponent)
+    while left:
+        result = result * base if left & 1 else result
+        left, base = left >> 1, base * base
+    return 1 / result if exponent < 0 else result
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_powers_of_varying_exponents_have_the_bits_of_the_multiplications(kind):
+    bases = np.array([1.0, -1.5, 2.5, 0.999, -0.0, np.nan, np.inf], kind)
+    exponents = np.array([0, 1, 2, 3, 5, 17, 62, 63, 64, 1000])
+    out = np.zeros((len(bases), len(exponents)), kind)
+    kernel = pv.compile(function_of(POWERS), target="c", contract="strict")
+    kernel(bases, exponents, out)
+    expected = np.array([[by_squaring(base, int(one)) for one in exponents] for base in bases])
+    np.testing.assert_array_equal(out, expected)
+    assert np.array_equal(np.signbit(out), np.signbit(expected))
+    assert "varying_power" in kernel.source
