@@ -92,3 +92,30 @@ def test_powers_of_varying_exponents_have_the_bits_of_the_multiplications(kind):
     np.testing.assert_array_equal(out, expected)
     assert np.array_equal(np.signbit(out), np.signbit(expected))
     assert "varying_power" in kernel.source
+
+
+REMAINDERS = """
+    def f(x, out):
+        for i in range(x.shape[0]):
+            out[0, i] = x[i] % 1
+            out[1, i] = x[i] % 8.0
+            out[2, i] = x[i] % 1.5
+            out[3, i] = x[i] % 0.5
+    """
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_remainders_by_powers_of_two_are_as_exact_as_others(kind):
+    random = np.random.default_rng(7)
+    values = random.standard_normal(400) * 10.0 ** random.integers(-30, 30, 400)
+    special = [0.0, -0.0, 1.0, -1.0, -8.0, 1e-40, -1e-40, -1e-17, 2.0**53 + 2, -(2.0**60), np.inf, -np.inf, np.nan]
+    x = np.concatenate([values, special]).astype(kind)
+    out = np.zeros((4, len(x)), kind)
+    kernel = pv.compile(function_of(REMAINDERS), target="c", contract="strict")
+    kernel(x, out)
+    with np.errstate(invalid="ignore"):
+        expected = np.array([np.mod(x.astype(np.float64), by) for by in (1, 8.0, 1.5, 0.5)]).astype(kind)
+    np.testing.assert_array_equal(out, expected)
+    numbers = ~np.isnan(out)
+    assert np.array_equal(np.signbit(out[numbers]), np.signbit(expected[numbers]))
+    assert kernel.source.count("floor_mod_exact_f64(x[i]") == 2
