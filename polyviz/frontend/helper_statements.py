@@ -22,6 +22,7 @@ from polyviz.frontend.library import library_helper
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.symbols import rank_of_annotation
+from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located, visited
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ def with_helper_statements(source: Source, names: GlobalNames) -> Source:
     y[0] = 2 * t
     """
     stated = ast.walk(source.arguments) if source.arguments else ()
-    known = {one.arg for one in stated if isinstance(one, ast.arg) and rank_of_annotation(one.annotation)}
-    arrays = ArrayNames(source.body, names, known)
+    ranks = {one.arg: rank_of_annotation(one.annotation) or 0 for one in stated if isinstance(one, ast.arg)}
+    arrays = ArrayNames(source.body, names, [name for name, rank in ranks.items() if rank])
     calls = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Call)]
     if not any(names.helper(call.func) or library_helper(call, names, arrays.computes) for call in calls):
         return source
-    writer = _Writer(source, names, arrays)
+    writer = _Writer(source, names, arrays, ranks)
     body = tuple(writer.block(source.body, ()))
     if not writer.changed:
         return source
@@ -81,13 +82,16 @@ class _Way:
 class _Writer:
     """Writes blocks; ``own`` are the names that statements of helpers have here, ``changed`` whether there are any."""
 
-    def __init__(self, source: Source, names: GlobalNames, arrays: ArrayNames) -> None:
+    def __init__(
+        self, source: Source, names: GlobalNames, arrays: ArrayNames, ranks: Mapping[str, int]
+    ) -> None:
         self.own: set[str] = set()
         self.changed = False
         self._source = source
         self._names = names
         self._fresh = FreshNames(source, names)
         self._arrays = arrays
+        self._ranks = ranks
         self._callers = stored_names(source.body) | _arguments(source.arguments)
 
     def block(self, body: Sequence[ast.stmt], around: tuple[str, ...]) -> list[ast.stmt]:
@@ -181,7 +185,20 @@ class _Writer:
 
     def _gets_arrays(self, helper: ast.FunctionDef, given: Mapping[str, ast.expr] | None) -> bool:
         """Whether ``helper`` computes with whole arrays that it is ``given``."""
-        return any(self._arrays.computes(value) for name, value in (given or {}).items() if name in operands(helper))
+        values = [value for name, value in (given or {}).items() if name in operands(helper)]
+        return any(self._arrays.computes(value) or self._has_rows(value) for value in values)
+
+    def _has_rows(self, value: ast.expr) -> bool:
+        """Whether ``value`` is, or is computed with, a row or plane of an argument whose dimensions are stated."""
+        match value:
+            case ast.Subscript():
+                base, indices = subscript_chain(value)
+                return isinstance(base, ast.Name) and self._ranks.get(base.id, 0) > len(indices)
+            case ast.BinOp(left=left, right=right):
+                return self._has_rows(left) or self._has_rows(right)
+            case ast.UnaryOp(operand=operand):
+                return self._has_rows(operand)
+        return False
 
     def _pasted(
         self,

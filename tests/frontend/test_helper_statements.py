@@ -330,6 +330,36 @@ def of_points(points: Any, squares: Any) -> Any:
     return total
 
 
+def nearest(x: Any, length: float) -> Any:
+    return x - length * np.round(x / length)
+
+
+def strength(r2: float) -> tuple[float, float]:
+    r6 = (0.1 / r2) ** 3
+    return 4 * (r6 * r6 - r6), 24 * (2 * r6 * r6 - r6) / r2
+
+
+def of_pairs(points: Any, length: float) -> Any:
+    forces = np.zeros_like(points)
+    energy = 0.0
+    for i in range(len(points)):
+        for j in range(i + 1, len(points)):
+            between = nearest(points[i] - points[j], length)
+            r2 = np.dot(between, between)
+            if r2 < 0.4:
+                potential, force = strength(r2)
+                forces[i] += force * between
+                forces[j] -= force * between
+                energy += potential
+    return forces, energy
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_rows_are_computed_with_in_helpers(target: str) -> None:
+    for count in (5, 1):
+        same_compiled(of_pairs, {"points": RANDOM.random((count, 3)), "length": 0.9}, target, "strict")
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_texts_that_a_helper_compares_are_known(target: str) -> None:
     same_compiled(with_borders, {"x": RANDOM.standard_normal(6), "n": 3}, target, "strict")
