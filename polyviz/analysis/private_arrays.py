@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.errors import Span
     from polyviz.model.dependences import Dependence, Dependences
     from polyviz.model.expression import Node
     from polyviz.model.scop import Array, Scop
@@ -206,7 +207,7 @@ def _expanded(scop: Scop, expansion: _Expansion) -> Scop:
         extents=expansion.extents,
         live_in=False,
         live_out=False,
-        creation=Creation("empty", None, array.name, None, span),
+        creation=_creation(array, span),
     )
     [loop] = {
         part.iterators[expansion.position] for part in scop.statements if part.name in expansion.statements
@@ -217,6 +218,14 @@ def _expanded(scop: Scop, expansion: _Expansion) -> Scop:
     )
     changed = replace(scop, statements=statements, arrays=(*scop.arrays, copies), notes=(*scop.notes, note))
     return changed if expansion.last is None else _with_final_values(changed, expansion, expansion.last)
+
+
+def _creation(array: Array, span: Span) -> Creation:
+    """How the copies of ``array`` are made: like it, or of the values that are stored in them, and no longer in it."""
+    own = array.creation
+    if own is not None and (own.of_values or own.numbers):
+        return replace(own, span=span)
+    return Creation("empty", None, array.name, None, span)
 
 
 def _with_copies(statement: Statement, expansion: _Expansion) -> Statement:

@@ -188,7 +188,8 @@ def _power(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
         return _product(printer, call.values[0], int(exponent), result)
     if exponent == 2:
         return printer.helper("square", result, call.values[:1], result)
-    return printer.helper("power", result, call.values, result)
+    is_varying = exponent is None and result.kind == "f"
+    return printer.helper("varying_power" if is_varying else "power", result, call.values, result)
 
 
 def _real_power(printer: CExpressionPrinter, call: TypedCall) -> Value:

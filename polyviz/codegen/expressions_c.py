@@ -15,6 +15,7 @@ under numba's ``error_model="numpy"``; complex division by zero gives NaN (numba
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -266,8 +267,7 @@ class CExpressionPrinter:
         """A binary operator computed in the type of the signature."""
         computed, result = signature.operands[0], signature.result
         if operator in ROUNDED:
-            unknown = computed == INT64 and right.constant is None
-            return self.helper(ROUNDED[operator] + "_by" * unknown, computed, (left, right), result)
+            return self.helper(_rounded(operator, right, computed), computed, (left, right), result)
         if not computed.is_real and operator in COMPLEX:
             return self.helper(COMPLEX[operator], computed, (left, right), result)
         if operator in SHIFTS:
@@ -363,6 +363,17 @@ def _compares_as(computed: Type, left: Value, right: Value) -> bool:
     common = usual_conversion(left.storage, right.storage)
     exact = computed.is_integral or all(within(part.values, EXACT_IN_DOUBLES) for part in (left, right))
     return common == computed or (exact and _holds(common, left.storage, right.storage))
+
+
+def _rounded(operator: str, right: Value, computed: Type) -> str:
+    """The helper for ``//`` or ``%`` by ``right``."""
+    name = ROUNDED[operator]
+    if computed == INT64 and right.constant is None:
+        return f"{name}_by"
+    if operator == "%" and computed.kind == "f" and right.constant is not None:
+        part, scale = math.frexp(right.constant)
+        return f"{name}_exact" if part == 0.5 and 0 < scale < 64 else name
+    return name
 
 
 def _narrow(operator: str, left: Value, right: Value, computed: Type) -> tuple[Type, Range] | None:

@@ -124,6 +124,18 @@ static inline {T} {name}({T} a, {T} b)
 }
 """
     ),
+    # As "floor_mod", of a divisor that is a power of two and no less than 1: no operation rounds.
+    ("floor_mod_exact", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    {T} remainder = a - trunc{f}(a / b) * b;
+    if (remainder == 0)
+        return 0;
+    return remainder < 0 ? remainder + b : remainder;
+}
+"""
+    ),
     ("floor_quotient", "f"): Helper(
         """\
 static inline {T} {name}({T} a, {T} b)
@@ -270,70 +282,6 @@ static inline {T} {name}({T} a)
 static inline {T} {name}(double a)
 {
     return a >= {MIN} && a < -(double){MIN} ? ({T})a : {MIN};
-}
-"""
-    ),
-    ("power", "i"): Helper(
-        """\
-static inline {T} {name}({T} base, int64_t exponent)
-{
-    {T} result = 1;
-    if (exponent < 0) {
-        if (base == 0)
-            return {MIN};
-        return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
-    }
-    for (; exponent != 0; exponent >>= 1, base *= base)
-        if (exponent & 1)
-            result *= base;
-    return result;
-}
-"""
-    ),
-    ("power", "u"): Helper(
-        """\
-static inline {T} {name}({T} base, int64_t exponent)
-{
-    {T} result = 1;
-    if (exponent < 0)
-        return base == 0 ? ({T}){MIN} : base == 1;
-    for (; exponent != 0; exponent >>= 1, base *= base)
-        if (exponent & 1)
-            result *= base;
-    return result;
-}
-"""
-    ),
-    ("power", "f"): Helper(
-        """\
-static inline {T} {name}({T} base, int64_t exponent)
-{
-    {T} result = 1;
-    int64_t left = exponent < 0 ? -exponent : exponent;
-    if (left > 65536)
-        return pow(base, exponent);
-    for (; left != 0; left >>= 1, base *= base)
-        if (left & 1)
-            result *= base;
-    return exponent < 0 ? 1 / result : result;
-}
-"""
-    ),
-    # numba passes the integer powers of numpy through a double.
-    ("rounded_power", "i"): Helper(
-        """\
-static inline {T} {name}({T} base, int64_t exponent)
-{
-    return (double)power_{wide}(base, exponent);
-}
-""",
-        ("power_{wide}",),
-    ),
-    ("power_half", "f"): Helper(
-        """\
-static inline {T} {name}({T} a)
-{
-    return isinf(a) ? INFINITY : fabs{f}(sqrt{f}(a));
 }
 """
     ),

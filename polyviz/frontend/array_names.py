@@ -76,6 +76,10 @@ class ArrayNames:
         plain = [one for one in names if bound.count(one) + changed.count(one) == stored.count(one)]
         return [one for one in plain if bound.count(one) + (one in given) > 1]
 
+    def computes(self, value: ast.expr) -> bool:
+        """Whether ``value`` is an array, or computed element by element with one, for certain."""
+        return self._is_of_arrays(value, self.arrays)
+
     def makes(self, value: ast.expr) -> bool:
         """Whether ``value`` is a new array or a number, and no array that has a name already, nor a part of one."""
         match value:

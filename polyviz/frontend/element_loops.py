@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from polyviz.frontend.array_names import ArrayNames
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.own_names import own_name
@@ -65,6 +66,7 @@ class _Writer(ast.NodeTransformer):
         self._source = source
         self._names = names
         self._ranks = least_ranks(source, names)
+        self._arrays = ArrayNames(source.body, names, self._ranks)
         self._fresh = FreshNames(source, names)
         self._made = [part for part in parts if isinstance(part, ast.Assign)]
         self._stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
@@ -195,7 +197,8 @@ class _Writer(ast.NodeTransformer):
         if name in self._stored:
             made = [node.value for node in self._made if name in _stored(*node.targets)]
             known = {*MAKERS, *GENERATORS}
-            return bool(made) and all(isinstance(one, ast.Call) and self._called(one) in known for one in made)
+            others = [one for one in made if not (isinstance(one, ast.Call) and self._called(one) in known)]
+            return bool(made) and all(map(self._arrays.computes, others))
         value = self._names.value(name)
         around = self._source.has_namespace and self._source.is_cell
         return name in self._arguments or isinstance(value, np.ndarray) or (value is None and not around)

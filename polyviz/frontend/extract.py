@@ -27,11 +27,13 @@ from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
+from polyviz.frontend.other_spellings import with_usual_spellings
 from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
@@ -189,7 +191,9 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     """Read the statements, again as long as more names turn out to need memory."""
     # Some passes change lines where they stand, and the text may be read once more.
     source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
-    source = without_shape_names(with_helper_statements(source, GlobalNames(source)))
+    source = without_loop_else(source, GlobalNames(source))
+    source = with_helper_statements(source, GlobalNames(source))
+    source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))

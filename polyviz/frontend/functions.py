@@ -137,6 +137,8 @@ HINTS = {
         "In a function, write `np.cumsum(A, axis=0)` with the number of the axis, or none for a vector, and no type; "
         "elsewhere write the loop: `for i in range(1, n): y[i] = y[i - 1] + x[i]`.",
     ),
+    "numpy.searchsorted": "Search for one number at a time, in a vector: `k = np.searchsorted(x, v[i])`, which may not "
+    "stand where it is computed only sometimes; `side` is written as text, and there is no `sorter`.",
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
     **dict.fromkeys(

@@ -31,9 +31,10 @@ def is_expression(helper: ast.FunctionDef) -> bool:
 
 def _is_simple(node: ast.stmt) -> bool:
     match node:
-        case ast.Assign(targets=targets):
+        case ast.Assign(targets=targets, value=value):
+            are_several = any(isinstance(target, ast.Tuple) for target in targets)
             names = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-            return all(isinstance(one, ast.Name) for one in names)
+            return all(isinstance(one, ast.Name) for one in names) and (not are_several or isinstance(value, ast.Tuple))
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             return isinstance(target, ast.Name)
         case ast.If():
@@ -41,6 +42,24 @@ def _is_simple(node: ast.stmt) -> bool:
         case ast.Return() | ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
     return False
+
+
+def operands(helper: ast.FunctionDef) -> set[str]:
+    """The names whose values ``helper`` computes with, or returns, as they are.
+
+    >>> sorted(operands(ast.parse("def f(a, b, c, d): return a[0] + len(b) - np.sin(c) * d").body[0]))
+    ['c', 'd']
+    """
+    found: list[ast.expr | None] = []
+    for part in (part for node in helper.body for part in ast.walk(node)):
+        match part:
+            case ast.BinOp(left=left, right=right):
+                found += [left, right]
+            case ast.UnaryOp(operand=value) | ast.Return(value=value):
+                found.append(value)
+            case ast.Call(func=ast.Attribute(), args=args):
+                found += args
+    return {part.id for part in found if isinstance(part, ast.Name)}
 
 
 def changes_arrays(helper: ast.FunctionDef) -> bool:

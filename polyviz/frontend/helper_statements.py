@@ -8,16 +8,24 @@ passed gets a name before. Helpers that are one expression are read as one, see 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.absent import asked_for_none, is_none, without_absent
+from polyviz.frontend.array_names import ArrayNames
 from polyviz.frontend.functions import MAKERS, PURE
 from polyviz.frontend.given import ABSENT
-from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, stored_names
+from polyviz.frontend.helper_body import MOST
+from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, operands, stored_names
+from polyviz.frontend.helper_size import call_size
+from polyviz.frontend.library import library_helper
+from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.returns import one_return
-from polyviz.frontend.visited import FreshNames, located
+from polyviz.frontend.symbols import rank_of_annotation
+from polyviz.frontend.usage import subscript_chain
+from polyviz.frontend.visited import FreshNames, located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,10 +55,13 @@ def with_helper_statements(source: Source, names: GlobalNames) -> Source:
         t += x[i]
     y[0] = 2 * t
     """
+    stated = ast.walk(source.arguments) if source.arguments else ()
+    ranks = {one.arg: rank_of_annotation(one.annotation) or 0 for one in stated if isinstance(one, ast.arg)}
+    arrays = ArrayNames(source.body, names, [name for name, rank in ranks.items() if rank])
     calls = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Call)]
-    if not any(names.helper(call.func) is not None for call in calls):
+    if not any(names.helper(call.func) or library_helper(call, names, arrays.computes) for call in calls):
         return source
-    writer = _Writer(source, names)
+    writer = _Writer(source, names, arrays, ranks)
     body = tuple(writer.block(source.body, ()))
     if not writer.changed:
         return source
@@ -73,12 +84,16 @@ class _Way:
 class _Writer:
     """Writes blocks; ``own`` are the names that statements of helpers have here, ``changed`` whether there are any."""
 
-    def __init__(self, source: Source, names: GlobalNames) -> None:
+    def __init__(
+        self, source: Source, names: GlobalNames, arrays: ArrayNames, ranks: Mapping[str, int]
+    ) -> None:
         self.own: set[str] = set()
         self.changed = False
         self._source = source
         self._names = names
         self._fresh = FreshNames(source, names)
+        self._arrays = arrays
+        self._ranks = ranks
         self._callers = stored_names(source.body) | _arguments(source.arguments)
 
     def block(self, body: Sequence[ast.stmt], around: tuple[str, ...]) -> list[ast.stmt]:
@@ -149,18 +164,19 @@ class _Writer:
         self, call: ast.Call, before: list[ast.stmt], around: tuple[str, ...], way: _Way
     ) -> ast.expr | None:
         """What ``call`` returns, its statements in ``before``; None where it is read in another way, or refused."""
-        helper = self._names.helper(call.func)
+        helper, call = self._called(call)
         if helper is None or helper.name in (*around, self._source.name) or len(around) > _DEEPEST:
             return None
         is_simple = not way.several and not way.is_statement and self._is_expression(helper, around)
         is_simple = is_simple and not asked_for_none(self._of_helper(helper))
-        if is_simple and not self._has_arrays([*helper.body, *call.args]):
+        is_simple = is_simple and call_size(call, helper, lambda one: self._names.helper(one.func)) <= MOST
+        given = given_values(helper, call)
+        if is_simple and not self._has_arrays([*helper.body, *call.args]) and not self._gets_arrays(helper, given):
             return None
         if any(isinstance(part, _UNREADABLE) for node in helper.body for part in ast.walk(node)):
             return None
         if (self._source.is_cell and self._makes_arrays(helper)) or (changes_arrays(helper) and not way.is_alone):
             return None
-        given = given_values(helper, call)
         if given is None:
             return None
         none = {name: ABSENT if is_none(value) else 0 for name, value in given.items()}
@@ -169,6 +185,27 @@ class _Writer:
         if body is None or not (way.is_statement or _has_result(body)):
             return None
         return self._pasted(body, given, call, before, (*around, helper.name))
+
+    def _called(self, call: ast.Call) -> tuple[ast.FunctionDef | None, ast.Call]:
+        """The helper that ``call`` is of, and how it is called."""
+        return library_helper(call, self._names, self._arrays.computes) or (self._names.helper(call.func), call)
+
+    def _gets_arrays(self, helper: ast.FunctionDef, given: Mapping[str, ast.expr] | None) -> bool:
+        """Whether ``helper`` computes with whole arrays that it is ``given``."""
+        values = [value for name, value in (given or {}).items() if name in operands(helper)]
+        return any(self._arrays.computes(value) or self._has_rows(value) for value in values)
+
+    def _has_rows(self, value: ast.expr) -> bool:
+        """Whether ``value`` is, or is computed with, a row or plane of an argument whose dimensions are stated."""
+        match value:
+            case ast.Subscript():
+                base, indices = subscript_chain(value)
+                return isinstance(base, ast.Name) and self._ranks.get(base.id, 0) > len(indices)
+            case ast.BinOp(left=left, right=right):
+                return self._has_rows(left) or self._has_rows(right)
+            case ast.UnaryOp(operand=operand):
+                return self._has_rows(operand)
+        return False
 
     def _pasted(
         self,
@@ -221,7 +258,7 @@ class _Writer:
         """
         inner = self._names.of_helper(call.func)
         own = without_absent(self._of_helper(helper), none)
-        body = list(one_return(own, inner).body)
+        body = list(one_return(without_loop_else(own, inner), inner).body)
         if any(isinstance(part, ast.Return) for node in body[:-1] for part in ast.walk(node)):
             return None
         if body and not isinstance(body[-1], ast.Return) and any(isinstance(p, ast.Return) for p in ast.walk(body[-1])):
@@ -249,7 +286,10 @@ class _Writer:
         if inner.knows(name.id) and self._names.knows(name.id):
             return inner.value(name.id) is self._names.value(name.id)
         canonical = inner.canonical(name)
-        return canonical is not None and canonical == self._names.canonical(name)
+        if canonical is None:
+            is_own = inner.knows(name.id) or self._names.knows(name.id)
+            return hasattr(builtins, name.id) and not is_own  # an exception that is raised
+        return canonical == self._names.canonical(name)
 
     def _is_expression(self, helper: ast.FunctionDef, around: tuple[str, ...]) -> bool:
         """Whether ``helper`` is one expression, with all that it calls."""
@@ -282,7 +322,10 @@ def _has_result(body: Sequence[ast.stmt]) -> bool:
 
 
 class _PutIn(ast.NodeTransformer):
-    """Puts ``values`` in the place of names; everything gets the place of ``call`` in the text."""
+    """Puts ``values`` in the place of names; everything gets the place of ``call`` in the text.
+
+    Where that compares two texts, as in ``if mode == "periodic":``, only the arm that is taken stays.
+    """
 
     def __init__(self, values: Mapping[str, ast.expr], call: ast.Call) -> None:
         self._values = values
@@ -290,9 +333,9 @@ class _PutIn(ast.NodeTransformer):
 
     def written(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """``body`` with the values, each statement at the place of the call."""
-        return [cast("ast.stmt", self.visit(copy.deepcopy(node))) for node in body]
+        return visited(self, copy.deepcopy(list(body)))
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         """``node`` with the values, at the place of the call."""
         if isinstance(node, ast.Name) and node.id in self._values:
             value = copy.deepcopy(self._values[node.id])
@@ -304,7 +347,18 @@ class _PutIn(ast.NodeTransformer):
         for part in ast.walk(node):
             if isinstance(part, ast.stmt | ast.expr | ast.keyword):
                 ast.copy_location(part, self._call)
-        return node
+        return _taken(node) if isinstance(node, ast.If) else node
+
+
+def _taken(node: ast.If) -> ast.If | list[ast.stmt]:
+    """The arm of ``node`` that is taken, where its condition compares two texts."""
+    match node.test:
+        case ast.Compare(
+            left=ast.Constant(value=str() as one), ops=[ast.Eq() | ast.NotEq() as operator], comparators=[other]
+        ) if isinstance(other, ast.Constant) and isinstance(other.value, str):
+            arm = node.body if (one == other.value) is isinstance(operator, ast.Eq) else node.orelse
+            return arm or [ast.copy_location(ast.Pass(), node)]
+    return node
 
 
 def _one_by_one(node: ast.stmt, own: set[str]) -> list[ast.stmt]:

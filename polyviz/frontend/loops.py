@@ -118,12 +118,6 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
     arguments = _range_arguments(program, expressions, node)
     if not isinstance(node.target, ast.Name):
         raise source.error(node.target, "A loop has one variable.", hint=_LOOP_HINT)
-    if node.orelse:
-        raise source.error(
-            node.orelse[0],
-            "`else` of a loop is not supported.",
-            hint="Without `break` it always runs: write it after the loop; with it, set a flag before `break`.",
-        )
     values = [_bound(program, expressions, argument) for argument in arguments]
     start = values[0] if len(values) > 1 else Constant(0)
     stop = values[1] if len(values) > 1 else values[0]

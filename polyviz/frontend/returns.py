@@ -49,19 +49,39 @@ def one_return(source: Source, names: GlobalNames) -> Source:
     if all(value is None for value in values):
         return replace(source, body=tuple(_replaced(body, [])))
     given = [value for value in values if value is not None]
-    if _are_the_same(given, written, names) and len(given) == len(values) and _always(body):
+    if len(given) < len(values) or not _always(body):
+        return source
+    if _are_the_same(given, written, names):
         return replace(source, body=(*_replaced(body, []), copy.deepcopy(returns[-1])))
-    if len(given) < len(values) or not _always(body) or _arrays(source) & _whole(given):
+    if len({len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in given}) > 1:
         return source
-    widths = {len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in given}
-    if len(widths) > 1:
-        return source
-    results = _fresh(source, names, widths.pop())
-    end = copy.deepcopy(returns[-1])
-    named = [ast.copy_location(ast.Name(name, ast.Load()), end) for name in results]
+    return _with_results(source, written, body, given, names) or source
+
+
+def _with_results(
+    source: Source, written: Source, body: Sequence[ast.stmt], given: Sequence[ast.expr], names: GlobalNames
+) -> Source | None:
+    """``source`` whose numbers get a name in each branch, beside arrays that all branches return; None where others
+    are returned."""
+    end = copy.deepcopy(next(reversed(list(_returns(source.body)))))
+    columns = list(zip(*map(_each, given), strict=True))
+    same = [_are_the_same(column, written, names) for column in columns]
+    others = [value for column, one in zip(columns, same, strict=True) if not one for value in column]
+    if _arrays(source) & _whole(others):
+        return None
+    fresh = iter(_fresh(source, names, same.count(False) if isinstance(given[0], ast.Tuple) else 0))
+    results = [None if one else next(fresh) for one in same]
+    named = [
+        copy.deepcopy(column[-1]) if name is None else ast.copy_location(ast.Name(name, ast.Load()), end)
+        for name, column in zip(results, columns, strict=True)
+    ]
     is_tuple = isinstance(given[0], ast.Tuple)
     end.value = ast.copy_location(ast.Tuple(list(named), ast.Load()), end) if is_tuple else named[0]
     return replace(source, body=(*_replaced(body, results), end))
+
+
+def _each(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.Tuple) else [value]
 
 
 def _with_arrays_behind(source: Source, names: GlobalNames) -> Source:
@@ -131,8 +151,8 @@ def _last(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         yield body[-1]
 
 
-def _replaced(body: Sequence[ast.stmt], results: Sequence[str]) -> list[ast.stmt]:
-    """``body`` with assignments to ``results`` in the place of the last ``return``."""
+def _replaced(body: Sequence[ast.stmt], results: Sequence[str | None]) -> list[ast.stmt]:
+    """``body`` with assignments to ``results`` in the place of the last ``return``; what has no name there stays."""
     *before, last = body
     if isinstance(last, ast.If):
         arms = [_replaced(arm, results) if arm else [] for arm in (last.body, last.orelse)]
@@ -140,8 +160,9 @@ def _replaced(body: Sequence[ast.stmt], results: Sequence[str]) -> list[ast.stmt
         return [*before, ast.copy_location(split, last)]
     if not isinstance(last, ast.Return) or last.value is None or not results:
         return before if isinstance(last, ast.Return) else list(body)
-    values = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
-    for name, value in zip(results, values, strict=True):
+    for name, value in zip(results, _each(last.value), strict=True):
+        if name is None:
+            continue
         store = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), last)
         ast.copy_location(store.targets[0], last)
         before.append(store)
@@ -157,7 +178,7 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _whole(values: Sequence[ast.expr]) -> set[str]:
-    parts = [part for value in values for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    parts = [part for value in values for part in _each(value)]
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 

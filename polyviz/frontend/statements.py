@@ -161,12 +161,6 @@ class StatementReader:
 
     def _while(self, node: ast.While) -> tuple[Node, ...]:
         program = self._program
-        if node.orelse:
-            raise program.source.error(
-                node.orelse[0],
-                "`else` of a loop is not supported.",
-                hint="Without `break` it always runs: write it after the loop; with it, set a flag before `break`.",
-            )
         block = without_continue(node.body)
         changed = assigned(block)
         program.environment.forget(changed)

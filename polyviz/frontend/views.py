@@ -182,7 +182,8 @@ class _Uses(ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[return-value]  # a call stays an expression
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if isinstance(node.value, ast.Name) and node.value.id == self._view.name and node.attr not in _METHODS:
+        known = _METHODS if self._view.is_turned else (*_METHODS, "T")
+        if isinstance(node.value, ast.Name) and node.value.id == self._view.name and node.attr not in known:
             self.has_others = True
         return self.generic_visit(node)  # type: ignore[return-value]  # an attribute stays an expression
 

@@ -97,6 +97,23 @@ def test_values_elsewhere(target: str):
     agree(ROWS, *given((2, 5, 3)), target=target, floating_point="strict")
 
 
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("kind", ["float64", "complex128"])
+def test_copies_of_an_array_that_is_made_of_values(target: str, kind: str) -> None:
+    text = """
+        def f(A: 'float64[:, :, :]', B: 'float64[:, :]', C: 'float64[:, :, :]'):
+            for i in range(A.shape[0]):
+                C[i] = A[i].T @ A[i] @ B
+        """
+    _, found = expanded(text)
+    assert found.array("factor_2").rank == 3
+    random = np.random.default_rng(6)
+    A, B = (random.standard_normal(shape).astype(kind) for shape in ((3, 4, 2), (2, 2)))
+    C = np.zeros((3, 2, 2), kind)
+    pv.compile(function_of(text.replace("float64", kind)), target=target)(A, B, C)
+    np.testing.assert_allclose(C, [one.T @ one @ B for one in A])
+
+
 def test_it_can_be_switched_off():
     assert pv.compile(function_of(ROWS), target="python", private_arrays=False).scop.arrays[-1].name != "t_2"
 

@@ -5,10 +5,11 @@ import subprocess
 import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.codegen.dtypes import TYPES
 from polyviz.codegen.runtime_c import HELPERS, helper_source
 from tests.codegen.differential import HEADERS
-from tests.running import agree
+from tests.running import agree, function_of
 
 KINDS = {"i": "iu", "u": "u", "f": "f", "c": "c", "": "biuf"}
 NAMES = sorted(
@@ -60,3 +61,61 @@ def test_divisors_of_the_data_divide_short_and_long_numbers(contract: str) -> No
     kernel = agree(text, x, y, q, r, target="c", contract=contract)
     assert "floor_div_by_i64(" in kernel.source
     assert "floor_mod_by_i64(" in kernel.source
+
+
+POWERS = """
+    def f(x, e, out):
+        for i in range(x.shape[0]):
+            for j in range(e.shape[0]):
+                out[i, j] = x[i] ** e[j]
+    """
+
+
+def by_squaring(base, exponent: int):
+    """The multiplications of numba, in its order."""
+    result, left = base.dtype.type(1), abs(exponent)
+    while left:
+        result = result * base if left & 1 else result
+        left, base = left >> 1, base * base
+    return 1 / result if exponent < 0 else result
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_powers_of_varying_exponents_have_the_bits_of_the_multiplications(kind):
+    bases = np.array([1.0, -1.5, 2.5, 0.999, -0.0, np.nan, np.inf], kind)
+    exponents = np.array([0, 1, 2, 3, 5, 17, 62, 63, 64, 1000])
+    out = np.zeros((len(bases), len(exponents)), kind)
+    kernel = pv.compile(function_of(POWERS), target="c", contract="strict")
+    kernel(bases, exponents, out)
+    expected = np.array([[by_squaring(base, int(one)) for one in exponents] for base in bases])
+    np.testing.assert_array_equal(out, expected)
+    assert np.array_equal(np.signbit(out), np.signbit(expected))
+    assert "varying_power" in kernel.source
+
+
+REMAINDERS = """
+    def f(x, out):
+        for i in range(x.shape[0]):
+            out[0, i] = x[i] % 1
+            out[1, i] = x[i] % 8.0
+            out[2, i] = x[i] % 1.5
+            out[3, i] = x[i] % 0.5
+    """
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_remainders_by_powers_of_two_are_as_exact_as_others(kind):
+    random = np.random.default_rng(7)
+    values = random.standard_normal(400) * 10.0 ** random.integers(-30, 30, 400)
+    special = [0.0, -0.0, 1.0, -1.0, -8.0, 1e-40, -1e-40, -1e-17, 2.0**53 + 2, -(2.0**60), np.inf, -np.inf, np.nan]
+    x = np.concatenate([values, special]).astype(kind)
+    out = np.zeros((4, len(x)), kind)
+    kernel = pv.compile(function_of(REMAINDERS), target="c", contract="strict")
+    kernel(x, out)
+    with np.errstate(invalid="ignore"):
+        expected = np.array([np.mod(x.astype(np.float64), by) for by in (1, 8.0, 1.5, 0.5)]).astype(kind)
+    np.testing.assert_array_equal(out, expected)
+    numbers = ~np.isnan(out)
+    assert np.array_equal(np.signbit(out[numbers]), np.signbit(expected[numbers]))
+    assert kernel.source.count("floor_mod_exact_f64(x[i]") == 2

@@ -161,7 +161,6 @@ def test_a_cell_relies_on_what_the_notebook_says_of_a_variable() -> None:
     [
         "for i, j in np.ndindex(n, n):\n    if A[i, j] > 1: break\n    A[i, j] = 0.0",
         "for t in range(n):\n    B[0] = A[0]\n    if A[0] > 1: break\n    A, B = B, A",
-        "while A[0] > 1:\n    A[0] -= 1.0\nelse:\n    A[0] = 0.0",
     ],
 )
 def test_what_leaves_more_than_one_loop_is_refused(text: str) -> None:

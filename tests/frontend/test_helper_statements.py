@@ -10,6 +10,7 @@ import pytest
 from polyviz.errors import UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
 
 RANDOM = np.random.default_rng(20)
 
@@ -226,6 +227,154 @@ def test_what_may_not_run_is_not_computed_before(call: str) -> None:
     helper = "def helper(x):\n    s = 0.0\n    for i in range(3):\n        s += x[i]\n    return s\n"
     with pytest.raises(UnsupportedSyntaxError, match="`helper` cannot be inlined"):
         extract(f"{helper}def f(v):\n    v[0] = {call}")
+
+
+def derivative(x: Any, t: Any, rate: Any) -> Any:
+    "A helper that computes with whole arrays, and looks like one for numbers."
+    slope = rate * np.sin(t - x)
+    again = rate * rate * np.cos(x)
+    return slope + again
+
+
+def negated(x: Any) -> Any:
+    return -x
+
+
+def integrated(x: Any, t: float, rate: Any, step: float) -> Any:
+    first = derivative(x, t, rate)
+    middle = x + 0.5 * step * first
+    second = derivative(middle, t + 0.5 * step, rate)
+    last = derivative(x + step * second, t + step, negated(rate))
+    return x + step / 6 * (first + 2 * second + last)
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_whole_arrays_go_through_helpers(target: str) -> None:
+    given = {"x": RANDOM.standard_normal(6), "t": 0.5, "rate": RANDOM.standard_normal(6), "step": 0.1}
+    same_compiled(integrated, given, target, "strict")
+
+
+LONG = """
+def face(a, b, c):
+    p = (a - 2.0 * b + c) ** 2 + (a - c) ** 2
+    q = (b - 2.0 * c + a) ** 2 + (b - a) ** 2
+    u = 1.0 / (p + 1e-6) ** 2
+    v = 1.0 / (q + 1e-6) ** 2
+    return (u * (a + b) + v * (b + c)) / (u + v)
+
+def flux(x, i):
+    left = face(x[i - 1], x[i], x[i + 1])
+    right = face(x[i + 1], x[i], x[i - 1])
+    return 0.5 * (left * left + right * right) - 0.5 * (left - right)
+
+def change(x, i):
+    here = flux(x, i)
+    there = flux(x, i + 1)
+    here = here * here + there
+    return here * there - here / (1.0 + there * there)
+
+def f(x, y):
+    for i in range(1, x.shape[0] - 2):
+        y[i] = change(x, i)
+"""
+
+
+def test_what_is_too_long_as_an_expression_is_written_as_statements() -> None:
+    scop = agree(LONG, x=RANDOM.standard_normal(9), y=np.zeros(9))
+    assert len(scop.statements) > 3
+    head, _, loop = LONG.partition("def change")
+    short = head + loop[loop.index("def f") :].replace("change(x, i)", "flux(x, i)")
+    assert len(extract(short).statements) == 1
+
+
+def test_a_long_helper_that_calls_itself_is_refused() -> None:
+    text = "def g(x):\n    return g(x * x)\n\ndef f(A):\n    A[0] = g(A[1])"
+    with pytest.raises(UnsupportedSyntaxError, match="calls itself"):
+        extract(text)
+
+
+def bordered(x: Any, mode: str, value: float = 0.0) -> Any:
+    if mode == "periodic":
+        x[0] = x[x.shape[0] - 2]
+        x[x.shape[0] - 1] = x[1]
+    elif mode == "constant":
+        x[0] = value
+    elif mode != "none":
+        raise ValueError("unknown mode")
+    return x
+
+
+def with_borders(x: Any, n: int) -> None:
+    for _ in range(n):
+        bordered(x, "periodic")
+        for i in range(1, len(x) - 1):
+            x[i] += 1
+        bordered(x, mode="constant", value=2.0)
+    bordered(x, "none")
+
+
+def length(p: Any, q: Any) -> Any:
+    x, y = p
+    u, v = q
+    return np.sqrt((x - u) ** 2 + (y - v) ** 2)
+
+
+def of_points(points: Any, squares: Any) -> Any:
+    total = 0.0
+    for i in range(len(points)):
+        for j in range(i):
+            total += length(points[i], points[j])
+    for i in range(len(squares)):
+        block = squares[i]
+        squares[i] = block.T @ block
+    return total
+
+
+def nearest(x: Any, length: float) -> Any:
+    return x - length * np.round(x / length)
+
+
+def strength(r2: float) -> tuple[float, float]:
+    r6 = (0.1 / r2) ** 3
+    return 4 * (r6 * r6 - r6), 24 * (2 * r6 * r6 - r6) / r2
+
+
+def of_pairs(points: Any, length: float) -> Any:
+    forces = np.zeros_like(points)
+    energy = 0.0
+    for i in range(len(points)):
+        for j in range(i + 1, len(points)):
+            between = nearest(points[i] - points[j], length)
+            r2 = np.dot(between, between)
+            if r2 < 0.4:
+                potential, force = strength(r2)
+                forces[i] += force * between
+                forces[j] -= force * between
+                energy += potential
+    return forces, energy
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_rows_are_computed_with_in_helpers(target: str) -> None:
+    for count in (5, 1):
+        same_compiled(of_pairs, {"points": RANDOM.random((count, 3)), "length": 0.9}, target, "strict")
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_texts_that_a_helper_compares_are_known(target: str) -> None:
+    same_compiled(with_borders, {"x": RANDOM.standard_normal(6), "n": 3}, target, "strict")
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_rows_are_taken_apart_in_helpers(target: str) -> None:
+    given = {"points": RANDOM.standard_normal((5, 2)), "squares": RANDOM.standard_normal((2, 3, 3))}
+    same_compiled(of_points, given, target, "strict")
+
+
+def test_text_that_a_loop_compares_is_refused() -> None:
+    text = "def g(x, mode):\n    for i in range(3):\n        if mode == x[i]:\n            x[i] = 0.0\n\ndef f(A):\n"
+    with pytest.raises(UnsupportedSyntaxError, match="A string is not supported"):
+        extract(text + "    g(A, 'text')")
 
 
 def test_names_of_a_helper_stay_its_own_in_a_cell() -> None:

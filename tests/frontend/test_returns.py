@@ -120,6 +120,20 @@ def array_and_number(x: Any, v: float) -> Any:
     return y, s
 
 
+def array_and_another_number(x: Any, v: float) -> Any:
+    y = x.copy()
+    if v > 3:
+        return y, 0, v
+    count = 0
+    for i in range(len(x)):
+        if x[i] > v:
+            y[i] = v
+            count += 1
+    if count > 1:
+        return y, count, v + 1
+    return y, -count, 0.5
+
+
 CASES: dict[Any, list[dict[str, Any]]] = {
     distance: [
         {"s": np.array(one, dtype=np.int64), "t": np.array(other, dtype=np.int64)}
@@ -132,6 +146,7 @@ CASES: dict[Any, list[dict[str, Any]]] = {
     same_array: [{"x": X, "v": v} for v in (2.0, 0.0)],
     whole_array: [{"x": X, "v": v} for v in (0.5, 1.5)],
     array_and_number: [{"x": X, "v": v} for v in (0.5, 1.5)],
+    array_and_another_number: [{"x": X, "v": v} for v in (3.5, 1.0, 3.0)],
     same_arrays: [{"x": X, "v": v} for v in (1.0, 2.5, 4.0)],
 }
 
@@ -150,6 +165,12 @@ def test_other_arrays_are_refused() -> None:
     with pytest.raises(UnsupportedSyntaxError, match="or with the same arrays") as caught:
         extract(text)
     assert caught.value.span is not None and caught.value.span.line == 4
+
+
+def test_other_arrays_beside_the_same_are_refused() -> None:
+    text = "def f(x, v):\n    y = x.copy()\n    z = y.copy()\n    z[0] = v\n    if v > 3:\n        return y, z\n"
+    with pytest.raises(UnsupportedSyntaxError, match="or with the same arrays"):
+        extract(f"{text}    return y, x")
 
 
 def test_array_of_a_loop_behind_stays_there() -> None:

@@ -1,0 +1,92 @@
+"""Functions of NumPy that are small programs: each is a helper of its own, whose statements take the place of the call.
+
+What they do with NaN is what NumPy does: it counts as larger than every number.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.frontend.names import GlobalNames
+
+_SEARCH = """
+def searchsorted(a, v):
+    low = 0
+    high = len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if {is_behind}:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+"""
+_EXTREME = """
+def {name}(a):
+    best = a[0]
+    for place in range(1, len(a)):
+        if a[place] {compared} best:
+            best = a[place]
+    return best
+"""
+_COMPARED = {"max": ">", "min": "<"}
+_BEHIND = {
+    "left": "a[middle] < v or (v != v and a[middle] == a[middle])",
+    "right": "not (v < a[middle] or (a[middle] != a[middle] and v == v))",
+}
+
+
+def library_helper(
+    call: ast.Call, names: GlobalNames, is_array: Callable[[ast.expr], bool]
+) -> tuple[ast.FunctionDef, ast.Call] | None:
+    """The helper that ``call`` is of, a function of NumPy or ``max`` or ``min`` of one array, and the call of it.
+
+    None for all other calls, and where ``is_array`` tells that a whole array stands for a number.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> names = GlobalNames(read_source("n = 0", None, None))
+    >>> asked = ast.parse("np.searchsorted(x, 3.0, side='right')").body[0].value
+    >>> helper, call = library_helper(asked, names, lambda value: False)
+    >>> helper.name, ast.unparse(call)
+    ('searchsorted', 'np.searchsorted(x, 3.0)')
+    """
+    called = names.canonical(call.func) or ""
+    if called in _COMPARED and len(call.args) == 1 and not call.keywords:
+        return (_extreme(called), call) if is_array(call.args[0]) else None
+    return _searched(call, is_array) if called == "numpy.searchsorted" else None
+
+
+def _searched(call: ast.Call, is_array: Callable[[ast.expr], bool]) -> tuple[ast.FunctionDef, ast.Call] | None:
+    keywords = {one.arg: one.value for one in call.keywords}
+    side = keywords.pop("side", call.args[2] if len(call.args) > 2 else ast.Constant("left"))
+    values = [
+        *call.args[:2],
+        *(keywords.pop(name) for name in ("a", "v")[len(call.args) :] if name in keywords),
+    ]
+    if keywords or len(call.args) > 3 or len(values) != 2 or not isinstance(side, ast.Constant):
+        return None
+    if side.value not in _BEHIND or is_array(values[1]):
+        return None
+    return _search(str(side.value)), ast.copy_location(ast.Call(call.func, values, []), call)
+
+
+@cache
+def _extreme(name: str) -> ast.FunctionDef:
+    return _helper(_EXTREME.format(name=name, compared=_COMPARED[name]))
+
+
+@cache
+def _search(side: str) -> ast.FunctionDef:
+    return _helper(_SEARCH.format(is_behind=_BEHIND[side]))
+
+
+def _helper(text: str) -> ast.FunctionDef:
+    found = ast.parse(text).body[0]
+    assert isinstance(found, ast.FunctionDef)
+    return found

@@ -1,0 +1,63 @@
+"""Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.regions import constant_of
+from polyviz.frontend.usage import subscript_chain
+from polyviz.frontend.visited import located, visited
+
+if TYPE_CHECKING:
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+_ATTRIBUTES = {"numpy.shape": "shape", "numpy.ndim": "ndim", "numpy.size": "size"}
+
+
+def with_usual_spellings(source: Source, names: GlobalNames) -> Source:
+    """``source`` with attributes and assignments for calls, and one shape for that of a row of an array.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("A.fill(0)\\nn = np.shape(A)[0] + A[0].shape[1]", None, None)
+    >>> print(ast.unparse(ast.Module(list(with_usual_spellings(source, GlobalNames(source)).body), [])))
+    A[:] = 0
+    n = A.shape[0] + A.shape[2]
+    """
+    return replace(source, body=tuple(visited(_Writer(names), source.body)))
+
+
+class _Writer(ast.NodeTransformer):
+    def __init__(self, names: GlobalNames) -> None:
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        attribute = _ATTRIBUTES.get(self._names.canonical(node.func) or "")
+        match node:
+            case ast.Call(args=[ast.Name() as array], keywords=[]) if attribute is not None:
+                return located(ast.Attribute(array, attribute, ast.Load()), node)
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        self.generic_visit(node)
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name() as array, attr="fill"), args=[value], keywords=[]):
+                whole = ast.Subscript(array, ast.Slice(), ast.Store())
+                return located(ast.Assign([whole], value), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """``A[0].shape[k]`` as ``A.shape[1 + k]``, where numbers choose the row."""
+        self.generic_visit(node)
+        place = constant_of(node.slice)
+        match node.value:
+            case ast.Attribute(value=ast.Subscript() as row, attr="shape") if place is not None and place >= 0:
+                base, indices = subscript_chain(row)
+                if isinstance(base, ast.Name) and all(constant_of(index) is not None for index in indices):
+                    shape = ast.Attribute(base, "shape", ast.Load())
+                    return located(ast.Subscript(shape, ast.Constant(len(indices) + place), ast.Load()), node)
+        return node

@@ -1,0 +1,49 @@
+"""Two ways to write one thing: both are read, and do the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyviz.errors import UnsupportedSyntaxError
+from polyviz.frontend import extract
+from tests.frontend.compiled import same_compiled
+
+A = np.arange(12.0).reshape(3, 4)
+
+
+def of_shapes(A: Any, x: Any) -> Any:
+    n, m = np.shape(A)
+    s = 0.0
+    for i in range(n):
+        for j in range(m):
+            s += A[i, j] * np.ndim(A)
+    return s + np.size(x) + np.shape(x)[0]
+
+
+def of_a_row(A: Any, x: Any) -> Any:
+    sums = np.zeros(A[0].shape[0])
+    for i in range(len(A)):
+        for j in range(A[-1].shape[0]):
+            sums[j] += A[i, j]
+    return sums
+
+
+def filled(A: Any, x: Any) -> None:
+    A.fill(2)
+    x.fill(x.shape[0] + 0.5)
+    for i in range(len(x)):
+        A[i, 0] += x[i]
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("function", [of_shapes, of_a_row, filled], ids=lambda function: function.__name__)
+def test_as_in_python(function: Any, target: str) -> None:
+    same_compiled(function, {"A": A, "x": np.ones(3)}, target, "strict")
+
+
+def test_shape_of_what_is_chosen_by_an_array_stays() -> None:
+    with pytest.raises(UnsupportedSyntaxError):
+        extract("def f(A, k, s):\n    for i in range(len(k)):\n        s[i] = A[k].shape[0]")

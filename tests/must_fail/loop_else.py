@@ -1,5 +1,0 @@
-def f(A, n):
-    for i in range(n):
-        A[i] = 0.0
-    else:
-        A[0] = 1.0
