@@ -209,12 +209,16 @@ class RegionReader:
         reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
         lengths = [ast.fix_missing_locations(ast.copy_location(part.length, node)) for part in (axis, other)]
         try:
-            first, second = (
-                _at_least_zero(reader.value(self._expressions.read(length))) for length in lengths
-            )
+            one, another = (reader.value(self._expressions.read(length)) for length in lengths)
         except NotAffine:
             return
+        first, second = _at_least_zero(one), _at_least_zero(another)
         equal = first.eq_set(second)
+        alike = one.eq_set(another)
+        if _holds_of_nothing(alike):
+            # Parts of arrays too small to have any are equally long as well, whatever their sizes; each array would
+            # double the cases that everything later has to tell apart.
+            equal = alike
         depends = equal.involves_dims(isl.dim_type.set, 0, equal.dim(isl.dim_type.set))
         if not depends:
             self._program.assumptions.append(equal.params())
@@ -226,6 +230,15 @@ class RegionReader:
                 reason=f"Here it is {given}, on the left {wanted}.",
                 hint="Correct the slices, or write the loop.",
             )
+
+
+def _holds_of_nothing(sizes: isl.Set) -> bool:
+    """Whether ``sizes`` has arrays without elements; then so has it all that are equally large."""
+    space = sizes.params().get_space()
+    empty = isl.Set.universe(space)
+    for position in range(space.dim(isl.dim_type.param)):
+        empty = empty.fix_val(isl.dim_type.param, position, isl.Val(0))
+    return not sizes.params().intersect(empty).is_empty()
 
 
 def _from_the_end(bound: ast.expr | None) -> ast.expr | None:
