@@ -59,3 +59,16 @@ def test_what_may_lie_inside_is_read_as_it_stands() -> None:
 def test_elements_beyond_the_array_are_refused_beside_a_slice() -> None:
     with pytest.raises(OutOfBoundsError, match=r"x\[i \+ 1\]"):
         extract("def f(x, y):\n    n = len(x)\n    for i in range(n): y[i] = x[i + 1] + np.sum(x[:i])")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 6])
+def test_parts_without_the_edges_ask_for_arrays_of_one_size(n: int) -> None:
+    text = "def f(A, B):\n    A[1:-1, 2:] = B[1:-1, 2:] + B[:-2, 1:-1]"
+    scop = agree(text, A=np.ones((n, 4)), B=np.arange(4.0 * n).reshape(n, 4))
+    one_case = "A_shape_0 = B_shape_0 and A_shape_1 = B_shape_1 and B_shape_0 >= 0 and B_shape_1 >= 0 }"
+    assert str(scop.context).endswith(one_case)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 6])
+def test_parts_of_other_sizes_may_be_of_nothing(n: int) -> None:
+    agree("def f(x, y):\n    y[:] = x[2:] - x[:-2]", x=np.arange(n) ** 2.0, y=np.ones(max(0, n - 2)))
