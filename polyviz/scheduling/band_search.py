@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from polyviz.scheduling.farkas import ConeTable
-from polyviz.scheduling.independence import complement, iterator_rows, rank
+from polyviz.scheduling.independence import complement, iterator_rows, rank, spread
 from polyviz.scheduling.program import StepBudget
 from polyviz.scheduling.search import Requirement, best_solution
 from polyviz.scheduling.solver import LexicographicSolver, Solution
@@ -63,10 +63,12 @@ class FoundRow:
 
 @dataclass(frozen=True, slots=True)
 class BandState:
-    """A band under construction: ``graph`` with the rows in its nodes, the rows of this band in ``found``."""
+    """A band under construction: ``graph`` with the rows in its nodes, the rows of this band in ``found``; ``sparse``
+    is the row that was left out at its end, since it reaches only some of its whole values."""
 
     graph: DependenceGraph
     found: tuple[FoundRow, ...] = ()
+    sparse: FoundRow | None = None
 
     @property
     def coincident(self) -> tuple[bool, ...]:
@@ -93,14 +95,26 @@ class RowRule(Protocol):
 
 
 def find_band(graph: DependenceGraph, rule: RowRule, workbench: Workbench) -> BandState:
-    """As many rows as ``rule`` finds for ``graph``; possibly none."""
+    """As many rows as ``rule`` finds for ``graph``; possibly none.
+
+    A further row that leaves gaps between the iterations of a statement ends the band: the loops of ``3t + 2i`` under
+    one over ``t`` have to find out which of their values exist, and no vector is made of every second element.
+    """
     state = BandState(graph)
     while missing_rows(state.graph) > 0:
         found = rule.next_row(state, workbench)
         if found is None:
             break
-        state = state.extended(found)
+        further = state.extended(found)
+        if state.found and _gaps(further.graph) > _gaps(state.graph):
+            return replace(state, sparse=found)
+        state = further
     return state
+
+
+def _gaps(graph: DependenceGraph) -> int:
+    """The places of the rows so far for each iteration of the statement with most of them."""
+    return max(spread(iterator_rows(node.rows)) for node in graph.nodes)
 
 
 def missing_rows(graph: DependenceGraph) -> int:

@@ -26,7 +26,7 @@ from polyviz.scheduling.graph import DependenceGraph
 from polyviz.scheduling.isl_scheduler import IslScheduler
 from polyviz.scheduling.plan import BandPlan, Leaf, Plan, SequencePlan, tree_of
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
-from polyviz.scheduling.reuse_explanation import group_decision, row_decision
+from polyviz.scheduling.reuse_explanation import group_decision, row_decision, sparse_decision
 
 if TYPE_CHECKING:
     from polyviz.model.schedule import Decision
@@ -103,6 +103,8 @@ class Engine:
         if missing_rows(graph) == 0 and len(graph.nodes) == 1:
             return Cluster(graph.names, ())
         state = find_band(graph, self.row_rule, self.workbench)
+        if state.sparse is not None:
+            self.decisions.append(sparse_decision(state.sparse, graph))
         if state.found:
             return Cluster(graph.names, state.found)
         return self._carried(graph)

@@ -43,6 +43,32 @@ def complement(rows: Sequence[Vector], size: int) -> list[Vector]:
     return basis
 
 
+def spread(rows: Sequence[Vector]) -> int:
+    """How many points with whole coordinates there are for each that independent ones of ``rows`` give an iteration.
+
+    >>> spread([(1, 0), (3, 1)])
+    1
+    >>> spread([(1, 0), (3, 2)])
+    2
+    """
+    chosen: list[Vector] = []
+    for row in rows:
+        if rank([*chosen, row]) > len(chosen):
+            chosen.append(row)
+    columns = [list(column) for column in zip(*chosen, strict=True)]
+    result = 1
+    for place in range(len(chosen)):
+        columns.sort(key=lambda column: (column[place] == 0, abs(column[place])))
+        while len(columns) > 1 and columns[1][place]:
+            least = columns[0]
+            for column in columns[1:]:
+                times = column[place] // least[place]
+                column[:] = [value - times * other for value, other in zip(column, least, strict=True)]
+            columns.sort(key=lambda column: (column[place] == 0, abs(column[place])))
+        result *= abs(columns.pop(0)[place])
+    return result
+
+
 def iterator_rows(rows: Sequence[AffineRow]) -> list[Vector]:
     """The iterator coefficients of ``rows``."""
     return [row.iterators for row in rows]

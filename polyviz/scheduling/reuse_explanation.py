@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.details import GroupDetails, ReuseDetails, ReuseRowDetails
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.explanation import function_of, kind_of, listed
+from polyviz.scheduling.explanation import fallback_decision, function_of, kind_of, listed
 from polyviz.scheduling.row_problem import PER_PARAMETER
 
 if TYPE_CHECKING:
@@ -33,6 +33,14 @@ def group_decision(group: ReuseGroup) -> Decision:
         group=group.label, references=group.multiplicity, temporal=temporal, spatial=spatial
     )
     return Decision("reuse", text, names, details)
+
+
+def sparse_decision(found: FoundRow, graph: DependenceGraph) -> Decision:
+    """A row that every dependence respects ends the band of ``graph`` before it, for the gaps that it would leave."""
+    functions = {node.name: function_of(found.rows[node.name], node.domain) for node in graph.nodes}
+    listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
+    reason = "between its iterations there would be places without one, and no vector is made of those"
+    return fallback_decision(f"the row {listing}", "a band that ends before it", reason, graph.names)
 
 
 def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decision:

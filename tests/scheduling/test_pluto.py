@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from polyviz.analysis import check, dependences
+from polyviz.frontend import extract
 from polyviz.scheduling import schedule
 from tests.analysis.programs import Program, programs
 from tests.scheduling import kernels
@@ -162,3 +163,20 @@ def test_rows_that_a_dependence_skews_stay_skewed() -> None:
     (band,) = schedule(diagonals, "pluto").bands
     assert band.members[0].rows["S"] == "i + j"
     assert band.members[0].coincident
+
+
+def test_rows_that_would_leave_gaps_end_the_band() -> None:
+    """What happens in the middle of the space fits no skewed row but one over every second value."""
+    source = extract(
+        "def f(h, e, steps):\n    n = len(e)\n    for t in range(steps):\n"
+        "        for i in range(n - 1):\n            h[i] += e[i + 1] - e[i]\n"
+        "        for i in range(1, n - 1):\n            e[i] += h[i] - h[i - 1]\n"
+        "        e[n // 2] += 1.0"
+    )
+    found = schedule(source, "pluto")
+    assert [[member.rows for member in band.members] for band in found.bands] == [
+        [{"S0": "t", "S1": "t", "S2": "t"}], [{"S0": "i"}], [{"S1": "i"}],
+    ]  # fmt: skip
+    assert [member.coincident for band in found.bands for member in band.members] == [False, True, True]
+    (told,) = (decision for decision in found.decisions if decision.step == "fallback")
+    assert told.text.startswith("Not the row S0: 3t + 2i, S1: 3t + 2i, S2: 3t + n but a band that ends before it")
