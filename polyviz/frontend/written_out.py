@@ -1,6 +1,7 @@
 """Tuples and lists of constants: loops over them are written out, and their elements are the numbers they hold.
 
-So are loops over a few numbers that subscripts take remainders with.
+So are loops over a few numbers that subscripts take remainders with, or that arrays of directions are looked up with
+(``polyviz.frontend.steering_tables``).
 
 ``for d in (-1, 2): B[i] += w[d] * A[i + d]`` becomes two statements, in which every subscript is affine. Nothing is
 kept of a tuple that is assigned once and only looked up; one that is used otherwise stays, and is refused later.
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.own_names import own_name
+from polyviz.frontend.steering_tables import steering_tables, steers, without_unused
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import visited
 
@@ -52,9 +54,10 @@ def written_out(source: Source, names: GlobalNames) -> Source:
     tables = {name: table for name in around - own if (table := as_table(names.value(name))) is not None}
     made = {} if source.is_cell else _made(source.body, stored)
     loads = Counter(part.id for part in _parts(source.body) if _is_loaded(part))
-    writer = _Writer(source, names, tables | made, loads)
+    steering = {} if source.is_cell else steering_tables(source.body, names)
+    writer = _Writer(source, names, tables | made | steering, loads, frozenset(steering))
     body = [node for node in source.body if not (_target(node) in made and isinstance(node, ast.Assign))]
-    return replace(source, body=tuple(visited(writer, body)))
+    return replace(source, body=without_unused(visited(writer, body), steering))
 
 
 def as_table(value: object) -> Table | None:
@@ -122,15 +125,22 @@ def _is_looked_up(name: str, body: Sequence[ast.stmt]) -> bool:
 
 
 class _Writer(ast.NodeTransformer):
-    """Puts numbers in the place of what is looked up; ``values`` are those of tables, and of loops written out."""
+    """Puts numbers in the place of what is looked up; ``values`` are those of tables, and of loops written out.
+    ``arrays`` are the tables that are arrays as well, for what is looked up by no number."""
 
     def __init__(
-        self, source: Source, names: GlobalNames, values: Mapping[str, Any], loads: Mapping[str, int]
+        self,
+        source: Source,
+        names: GlobalNames,
+        values: Mapping[str, Any],
+        loads: Mapping[str, int],
+        arrays: frozenset[str],
     ) -> None:
         self._source = source
         self._names = names
         self._values = dict(values)
         self._loads = loads
+        self._arrays = arrays
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         node.iter = self.visit(node.iter)
@@ -200,23 +210,29 @@ class _Writer(ast.NodeTransformer):
         if not isinstance(base, ast.Name) or not self._is_table(base):
             return None
         value = self._values[base.id]
+        if indices and base.id in self._arrays and not _has_element(value, indices):
+            return None
         for index in indices:
             value = self._element(base, value, index)
         return value
 
     def _matters(self, node: ast.For) -> bool:
         """Whether more can be said of single iterations of ``node`` than of all of them together."""
-        return self._looks_up(node) or _wraps(node)
+        return self._looks_up(node) or _wraps(node) or steers(node, self._arrays)
 
     def _looks_up(self, node: ast.For) -> bool:
         """Whether an element of a table is chosen by the variable of the loop."""
         wanted = _targets(node)
         chains = (subscript_chain(part) for part in _parts(node.body) if isinstance(part, ast.Subscript))
-        indices = (index for base, each in chains if self._is_table(base) for index in _parts(each))
+        looked_up = (each for base, each in chains if self._is_table(base) and not self._is_array(base))
+        indices = (index for each in looked_up for index in _parts(each))
         return any(isinstance(index, ast.Name) and index.id in wanted for index in indices)
 
     def _is_table(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self._values.get(node.id), tuple)
+
+    def _is_array(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._arrays
 
     def _copied(self, node: ast.For, body: list[ast.stmt], value: object) -> list[ast.stmt]:
         """``body`` of the loop ``node`` in the iteration with ``value``."""
@@ -256,6 +272,16 @@ class _Writer(ast.NodeTransformer):
                 hint="Correct the subscript or the bounds of the loop.",
             )
         return value[place]
+
+
+def _has_element(value: object, indices: Sequence[ast.expr]) -> bool:
+    """Whether ``indices`` are numbers that choose a number of the table ``value``."""
+    for index in indices:
+        place = literal_number(index, {})
+        if not isinstance(value, tuple) or type(place) is not int or not -len(value) <= place < len(value):
+            return False
+        value = value[place]
+    return not isinstance(value, tuple)
 
 
 def _wraps(node: ast.For) -> bool:
