@@ -97,8 +97,9 @@ class RowRule(Protocol):
 def find_band(graph: DependenceGraph, rule: RowRule, workbench: Workbench) -> BandState:
     """As many rows as ``rule`` finds for ``graph``; possibly none.
 
-    A further row that leaves gaps between the iterations of a statement ends the band: the loops of ``3t + 2i`` under
-    one over ``t`` have to find out which of their values exist, and no vector is made of every second element.
+    Along a line, a second and last row that leaves gaps between the iterations of a statement ends the band: of steps
+    along ``3t + 2i`` no several run together in vectors (``polyviz.mapping.time_steps``), and tiled they are slower
+    than the loop over ``i`` as it is. Planes have rows that stay whole.
     """
     state = BandState(graph)
     while missing_rows(state.graph) > 0:
@@ -106,7 +107,8 @@ def find_band(graph: DependenceGraph, rule: RowRule, workbench: Workbench) -> Ba
         if found is None:
             break
         further = state.extended(found)
-        if state.found and _gaps(further.graph) > _gaps(state.graph):
+        is_line = len(state.found) == 1 and missing_rows(further.graph) == 0
+        if is_line and _gaps(further.graph) > _gaps(state.graph):
             return replace(state, sparse=found)
         state = further
     return state
