@@ -14,12 +14,11 @@ from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import constant_integer, is_integral
-from polyviz.frontend.literals import NUMBERS
+from polyviz.frontend.literals import NUMBERS, literal_table
 from polyviz.frontend.new_arrays import is_everything
 from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.usage import subscript_chain
-from polyviz.frontend.written_out import literal_table
 from polyviz.model.expression import Constant, Element, Expression, walk
 from polyviz.model.scop import Creation
 
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
     from polyviz.errors import ExtractionError
     from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.literals import Table
     from polyviz.frontend.program import Program
-    from polyviz.frontend.written_out import Table
 
 _BUILTIN_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 

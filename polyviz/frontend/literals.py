@@ -16,6 +16,9 @@ REBOUND = "rebound"
 NUMBERS = "numbers"
 """The ``kind`` of the type of an array that is made of computed numbers, which have it."""
 
+Table = tuple[Any, ...]
+"""Numbers, or tables of them."""
+
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -38,6 +41,14 @@ def literal_number(node: ast.expr, names: Mapping[str, Any]) -> int | float | co
         return value
     except (ArithmeticError, TypeError, ValueError):
         return None
+
+
+def literal_table(node: ast.expr) -> Table | None:
+    """The numbers of a tuple or list that is written down; None for anything else."""
+    if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
+        return None
+    values = [literal_table(one) or literal_number(one, {}) for one in node.elts]
+    return None if any(one is None or isinstance(one, complex) for one in values) else tuple(values)
 
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:

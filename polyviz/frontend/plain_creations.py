@@ -18,12 +18,11 @@ from polyviz.frontend.constant_arrays import array_of, why_not
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.limits import limit
-from polyviz.frontend.literals import NUMBERS, literal_number
+from polyviz.frontend.literals import NUMBERS, literal_number, literal_table
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located, visited
-from polyviz.frontend.written_out import literal_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import in_place
-from polyviz.frontend.literals import literal_number
+from polyviz.frontend.literals import literal_table
 from polyviz.frontend.usage import subscript_chain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from polyviz.frontend.literals import Table
     from polyviz.frontend.names import GlobalNames
-
-Table = tuple[Any, ...]
-"""Whole numbers, or tables of them that are equally long."""
 
 _WHOLE = frozenset({"int", "int8", "int16", "int32", "int64", "intp", "int_"})
 _SIZES = frozenset({"shape", "size", "ndim"})
@@ -75,21 +73,16 @@ def _table(node: ast.Call, names: GlobalNames) -> Table | None:
         kind = keyword.value.value if isinstance(keyword.value, ast.Constant) else names.canonical(keyword.value)
         if keyword.arg != "dtype" or str(kind).removeprefix("numpy.") not in _WHOLE:
             return None
-    table = _numbers(node.args[0])
-    return table if table is not None and _is_regular(table) else None
+    table = literal_table(node.args[0])
+    return table if table is not None and _is_whole(table) else None
 
 
-def _numbers(node: ast.expr) -> Table | None:
-    if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
-        return None
-    values = [_numbers(one) if isinstance(one, ast.List | ast.Tuple) else literal_number(one, {}) for one in node.elts]
-    return tuple(values) if all(type(one) in (int, tuple) for one in values) else None
-
-
-def _is_regular(table: Table) -> bool:
+def _is_whole(table: Table) -> bool:
+    """Whether all numbers are whole, in rows that are equally long."""
     rows = [one for one in table if isinstance(one, tuple)]
-    alike = len(rows) == len(table) and len({len(one) for one in rows}) == 1
-    return not rows or (alike and all(map(_is_regular, rows)))
+    if not rows:
+        return all(type(one) is int for one in table)
+    return len(rows) == len(table) and len({len(one) for one in rows}) == 1 and all(map(_is_whole, rows))
 
 
 def _depth(table: Table) -> int:

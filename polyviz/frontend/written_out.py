@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.jumps import ends_early, without_continue
-from polyviz.frontend.literals import literal_number
+from polyviz.frontend.literals import literal_number, literal_table
 from polyviz.frontend.own_names import own_name
 from polyviz.frontend.steering_tables import steering_tables, steers, without_unused
 from polyviz.frontend.usage import subscript_chain
@@ -26,15 +26,12 @@ from polyviz.frontend.visited import visited
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from polyviz.frontend.literals import Table
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
 MOST = 64
 """Iterations that are written out at most: every statement inside is analysed as often as it stands there."""
-
-Table = tuple[Any, ...]
-"""Numbers, or tables of them."""
-
 
 def written_out(source: Source, names: GlobalNames) -> Source:
     """``source`` without the tuples and lists of constants that its loops look up or run over.
@@ -66,14 +63,6 @@ def as_table(value: object) -> Table | None:
         return None
     fits = all(type(one) in (int, float) or as_table(one) is not None for one in value)
     return value if fits else None
-
-
-def literal_table(node: ast.expr) -> Table | None:
-    """The numbers of a tuple or list that is written down; None for anything else."""
-    if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
-        return None
-    values = [literal_table(one) or literal_number(one, {}) for one in node.elts]
-    return None if any(one is None or isinstance(one, complex) for one in values) else tuple(values)
 
 
 def _parts(nodes: Iterable[ast.AST]) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import BandState, FoundRow
 from polyviz.scheduling.carrying import CarryingRows
-from polyviz.scheduling.explanation import function_of, listed
+from polyviz.scheduling.explanation import function_of, functions_of, listed, listing_of
 from polyviz.scheduling.independence import iterator_rows, rank
 from polyviz.scheduling.rows import AffineRow
 
@@ -152,8 +152,8 @@ def _respects(edge: Edge, rows: Mapping[str, AffineRow]) -> bool:
 
 
 def _accepted(cluster: Cluster, face: FoundRow, factor: int, graph: DependenceGraph) -> ConcurrentStart:
-    times = {node.name: function_of(face.rows[node.name], node.domain) for node in graph.nodes}
-    listing = ", ".join(f"{name}: {function}" for name, function in times.items())
+    times = functions_of(face, graph)
+    listing = listing_of(times)
     text = (
         f"Tiles of the first two rows start at the same time: together they are {factor} times {listing}, which "
         "carries every dependence and starts on a face of the iteration space."

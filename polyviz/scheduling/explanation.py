@@ -18,7 +18,7 @@ from polyviz.model.details import (
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from polyviz.analysis.parallelism import BandProperties, MemberProperties
     from polyviz.model.dependences import LoopParallelism, Violation
@@ -172,12 +172,25 @@ def kind_of(row: FoundRow) -> str:
     return "parallel" if row.coincident else "dependences advance along it"
 
 
+def functions_of(row: FoundRow, graph: DependenceGraph) -> dict[str, str]:
+    """The affine function of each node of ``graph``, with the names of the user."""
+    return {node.name: function_of(row.rows[node.name], node.domain) for node in graph.nodes}
+
+
+def listing_of(functions: Mapping[str, str]) -> str:
+    """All of them in a line.
+
+    >>> listing_of({"S0": "t + i", "S1": "t"})
+    'S0: t + i, S1: t'
+    """
+    return ", ".join(f"{name}: {function}" for name, function in functions.items())
+
+
 def _row_details(row: FoundRow, graph: DependenceGraph) -> RowDetails:
-    functions = {node.name: function_of(row.rows[node.name], node.domain) for node in graph.nodes}
-    listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
+    functions = functions_of(row, graph)
     kind = kind_of(row)
     return RowDetails(
-        text=f"{listing} ({kind})",
+        text=f"{listing_of(functions)} ({kind})",
         functions=functions,
         objectives=dict(row.objectives),
         method=row.method,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.details import GroupDetails, ReuseDetails, ReuseRowDetails
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.explanation import fallback_decision, function_of, kind_of, listed
+from polyviz.scheduling.explanation import fallback_decision, functions_of, kind_of, listed, listing_of
 from polyviz.scheduling.row_problem import PER_PARAMETER
 
 if TYPE_CHECKING:
@@ -37,17 +37,15 @@ def group_decision(group: ReuseGroup) -> Decision:
 
 def sparse_decision(found: FoundRow, graph: DependenceGraph) -> Decision:
     """A row that every dependence respects ends the band of ``graph`` before it, for the gaps that it would leave."""
-    functions = {node.name: function_of(found.rows[node.name], node.domain) for node in graph.nodes}
-    listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
+    listing = listing_of(functions_of(found, graph))
     reason = "between its iterations there would be places without one, and no vector is made of those"
     return fallback_decision(f"the row {listing}", "a band that ends before it", reason, graph.names)
 
 
 def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decision:
     """How row ``number`` (1 is outermost) of the nodes of ``graph`` came about."""
-    functions = {node.name: function_of(found.rows[node.name], node.domain) for node in graph.nodes}
-    listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
-    sentences = [f"Row {number}, {listing}, {kind_of(found)}"]
+    functions = functions_of(found, graph)
+    sentences = [f"Row {number}, {listing_of(functions)}, {kind_of(found)}"]
     inner_rows = max(node.size for node in graph.nodes) > number
     sentences += [*_aim(found), *_minimised(found), *_consequences(found, inner_rows=inner_rows)]
     sentences += [text[:1].upper() + text[1:] for text in (found.note,) if text]
