@@ -213,8 +213,9 @@ class AccumulationPrinter:
             self._line(indent, "}")
             self._remainder(fold, updates, stop.within(SUM), indent)
             return
-        # Of short loops compilers make more when they see all of them, not what others left.
-        self._remainder(fold, updates, stop.within(SUM), indent + 1)
+        if not count:
+            # Of short loops compilers make more when they see all of them, not what others left.
+            self._remainder(fold, updates, stop.within(SUM), indent + 1)
         self._line(indent, "} else {")
         self._remainder(fold, updates, stop.within(SUM), indent + 1)
         self._line(indent, "}")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.loops import Block, Instance
-from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Name, walk
+from polyviz.codegen.wraps import replaced
+from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Expression, Name, Unary, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +88,33 @@ def are_apart(updates: Sequence[Update], values: Sequence[Value] = ()) -> bool:
             if any(isinstance(part, Element) and part.array == target.array and part != allowed for part in parts):
                 return False
     return True
+
+
+def in_one_order(fold: Fold) -> bool:
+    """Whether no sum or product in an iteration of ``fold`` has three parts, which could be taken in another order."""
+    known: dict[Expression, Expression] = {}
+    for value in fold.values:
+        known[value.assign.target] = _replaced(value.assign.value, known)
+    for update in fold.updates:
+        assign = update.assign
+        whole = Binary(assign.operator, assign.target, assign.value) if assign.operator else assign.value
+        if any(_has_three_parts(node) for node in walk(_replaced(whole, known))):
+            return False
+    return True
+
+
+def _replaced(value: Expression, known: Mapping[Expression, Expression]) -> Expression:
+    found = replaced(value, known)
+    assert isinstance(found, Expression)
+    return found
+
+
+def _has_three_parts(node: Node) -> bool:
+    if not isinstance(node, Binary):
+        return False
+    kind = "*" if node.operator == "*" else "+-"
+    parts = (part.operand if isinstance(part, Unary) else part for part in (node.left, node.right))
+    return any(isinstance(part, Binary) and part.operator in kind for part in parts)
 
 
 def mentions(target: Element, iterator: str) -> bool:

@@ -1,6 +1,10 @@
 """Sums that share a loop, in C: each in several vector registers, and what they have in common in others.
 
     vector_float64 s_lanes0 = {0}, s_lanes1 = {0}, q_lanes0 = {0}, q_lanes1 = {0};
+    const int64_t before = before_vector_float64(&x[i]);
+    if (before) {
+        …
+    }
     for (; i < n - 7; i += 8) {
         const vector_float64 x_row0 = *(const loose_float64 *)&x[i];
         const vector_float64 v0 = x_row0;
@@ -8,21 +12,25 @@
         q_lanes0 = q_lanes0 + v0 * v0;
         …
     }
-    for (; i < n - 3; i += 4) {
-        …
-    }
-    s += total_float64(s_lanes0 + s_lanes1);
+    …
+    s += joined_float64(s_parts, 2);
 
 An addition waits some four cycles for the one before it, and one or two can start in each: one vector for each sum is
 too few, and arrays of partial sums, when there are several, do not always come to stand in registers.
+
+Vectors that lie across two cache lines load slowly where the lines come from further away, so the loop begins with the
+elements before the first whole vector in memory. They go where they had gone if the loop had begun earlier: to the last
+lanes. What is added to what is the same wherever the array lies, and lanes are joined in an order in which it does not
+matter which of them is the first: so is the sum.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_place import expression_of
+from polyviz.codegen.folds import in_one_order
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.row_blocks import (
@@ -35,7 +43,7 @@ from polyviz.codegen.row_blocks import (
     written_out,
 )
 from polyviz.codegen.wraps import replaced
-from polyviz.model.expression import Constant, Element
+from polyviz.model.expression import Constant, Element, Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +58,15 @@ if TYPE_CHECKING:
 
 MOST_VECTORS = 4
 """For one sum: as many additions as there are under way where one starts in every cycle, with what it adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """The lanes of a vector from ``first`` on, before ``stop``, that take elements ``by`` places further behind."""
+
+    by: str
+    first: str
+    stop: str
 
 
 class VectorFoldPrinter:
@@ -82,7 +99,8 @@ class VectorFoldPrinter:
             return 0
         if any(update.accumulation.operator != "+" for update in fold.updates):
             return 0
-        return min(registers // 2 // len(sums), MOST_VECTORS) if self._are_computed(fold, dtype) else 0
+        fitting = min(registers // 2 // len(sums), MOST_VECTORS)
+        return 1 << (fitting.bit_length() - 1) if self._are_computed(fold, dtype) else 0
 
     def group(self, fold: Fold, count: int) -> int:
         """How many iterations ``count`` vectors of each sum take."""
@@ -116,29 +134,71 @@ class VectorFoldPrinter:
         return True
 
     def write(self, fold: Fold, targets: Sequence[Element], count: int, stop: str, indent: int) -> None:
-        """Whole vectors of iterations of ``fold``, up to ``stop``, added to the ``targets`` of its sums at the end."""
+        """The iterations of ``fold`` up to ``stop``, at least two groups, added to the ``targets`` of its sums at the
+        end."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
         self.vectors.use(dtype)
-        total = self.vectors.total(dtype)
+        self.vectors.turning(dtype)
         names = LocalNames(self.arrays, fold.assigned)
         arrays = [update.assign.target.array for update in fold.updates]
-        parts = [[names.of(f"{array}_lanes{turn}") for turn in range(count)] for array in arrays]
-        self.dtypes.update(dict.fromkeys((name for own in parts for name in own), dtype))
-        first = ", ".join(f"{name} = {{0}}" for own in parts for name in own)
+        lanes = [[names.of(f"{array}_lanes{turn}") for turn in range(count)] for array in arrays]
+        parts = [names.of(f"{array}_parts") for array in arrays]
+        self.dtypes.update(dict.fromkeys((name for own in (*lanes, parts) for name in own), dtype))
+        zeros = ["{0}"] * count
+        # In another order, which the compiler may choose for each copy of the text, it would round otherwise.
+        if in_one_order(fold):
+            zeros[-1] = f"nothing_{dtype}()"
+        first = ", ".join(f"{name} = {zero}" for own in lanes for name, zero in zip(own, zeros, strict=True))
         self._line(indent, f"vector_{dtype} {first};")
-        # Whole groups, then what is left of them in single vectors: a few dozen dependent additions take as long as
-        # hundreds side by side.
-        for vectors in dict.fromkeys((count, 1)):
-            size = self.group(fold, vectors)
-            self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
-            for turn in range(vectors):
-                self._vector(fold, turn, [own[turn] for own in parts], names, indent + 1)
-            self._line(indent, "}")
+        if in_one_order(fold):
+            self._before(fold, [Element(own[-1]) for own in lanes], names, indent)
+        size = self.group(fold, count)
+        self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
+        for turn in range(count):
+            self._vector(fold, turn, [Element(own[turn]) for own in lanes], names, indent + 1)
+        self._line(indent, "}")
+        kept = ", ".join(
+            f"{name}[{count}] = {{{', '.join(own)}}}" for name, own in zip(parts, lanes, strict=True)
+        )
+        self._line(indent, f"vector_{dtype} {kept};")
+        self._behind(fold, parts, stop, names, indent)
         for target, own in zip(targets, parts, strict=True):
-            self._line(indent, f"{self.printer.expression(target)} += {total}({' + '.join(own)});")
+            self._line(indent, f"{self.printer.expression(target)} += joined_{dtype}({own}, {count});")
 
-    def _vector(self, fold: Fold, turn: int, sums: Sequence[str], names: LocalNames, indent: int) -> None:
-        """One vector of iterations, the ``turn``-th of a group."""
+    def _before(self, fold: Fold, sums: Sequence[Element], names: LocalNames, indent: int) -> None:
+        """What comes before the first whole vector in memory, to the last lanes of ``sums``."""
+        iterator, dtype = fold.loop.iterator, self._dtype(fold)
+        width, before = self.vectors.lanes(dtype), names.of("before")
+        elements = (element for assign in fold.assigned for element in elements_of(written_out(assign).value))
+        longest = max((one for one in elements if is_along(one, iterator)), key=lambda one: len(one.subscripts))
+        start = self.printer.expression(longest)
+        self._line(indent, f"const int64_t {before} = before_vector_{dtype}(&{start});")
+        self._line(indent, f"if ({before}) {{")
+        some = Some(before, f"{width} - {before}", str(width))
+        self._vector(fold, 0, sums, names, indent + 1, some)
+        self._line(indent + 1, f"{iterator} += {before};")
+        self._line(indent, "}")
+
+    def _behind(self, fold: Fold, parts: Sequence[str], stop: str, names: LocalNames, indent: int) -> None:
+        """What is left of a group of vectors, to the first of ``parts``, which are the lanes of each sum."""
+        iterator, dtype = fold.loop.iterator, self._dtype(fold)
+        width, part, left = self.vectors.lanes(dtype), names.of("part"), names.of("left")
+        sums = [Element(own, (Name(part),)) for own in parts]
+        self._line(indent, f"int64_t {part} = 0;")
+        head = f"for (; {iterator} < {stop} - {width - 1}; {iterator} += {width}, {part}++) {{"
+        self._line(indent, head)
+        self._vector(fold, 0, sums, names, indent + 1)
+        self._line(indent, "}")
+        self._line(indent, f"if ({iterator} < {stop}) {{")
+        self._line(indent + 1, f"const int64_t {left} = {stop} - {iterator};")
+        self._line(indent + 1, f"{iterator} -= {width} - {left};")
+        self._vector(fold, 0, sums, names, indent + 1, Some(f"{width} - {left}", "0", left))
+        self._line(indent, "}")
+
+    def _vector(
+        self, fold: Fold, turn: int, sums: Sequence[Element], names: LocalNames, indent: int, some: Some | None = None
+    ) -> None:
+        """One vector of iterations, the ``turn``-th of a group; only ``some`` of its lanes, where they are given."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
         further = turn * self.vectors.lanes(dtype)
         held: dict[Expression, Element] = {}
@@ -151,13 +211,21 @@ class VectorFoldPrinter:
             name = f"{element.array}_row{turn}{f'_{len(same)}' if same else ''}"
             held[element] = self._held(names, name, dtype)
             load = f"*(const loose_{dtype} *)&{self.printer.expression(element)}"
+            load = load if some is None else f"turned_{dtype}({load}, {some.by})"
             self._line(indent, f"const vector_{dtype} {held[element].array} = {load};")
         for value, assign in values:
             held[assign.target] = self._held(names, f"{assign.target.array}{turn}", dtype)
             head = f"const vector_{dtype} "
             self._print(value, replace(assign, target=held[assign.target]), held, turn, head, indent)
-        for (update, assign), name in zip(updates, sums, strict=True):
-            self._print(update, redirected(assign, Element(name)), held, turn, "", indent)
+        for (update, assign), lanes in zip(updates, sums, strict=True):
+            own = redirected(assign, lanes)
+            if some is None:
+                self._print(update, own, held, turn, "", indent)
+                continue
+            more = self._held(names, f"{assign.target.array}_more", dtype)
+            self._print(update, replace(own, target=more), held, turn, f"const vector_{dtype} ", indent)
+            kept = self.printer.expression(lanes)
+            self._line(indent, f"{kept} = merged_{dtype}({kept}, {more.array}, {some.first}, {some.stop});")
 
     def _held(self, names: LocalNames, name: str, dtype: str) -> Element:
         found = names.of(name)

@@ -1,5 +1,5 @@
 """Vector types and functions in C that printers of vector loops share: shifted registers, loads of every second
-element, and sums over lanes."""
+element, sums over lanes, and loops that begin between two vectors of memory."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class VectorFunctions:
     shifts: dict[str, set[int]] = field(default_factory=dict)
     totals: set[str] = field(default_factory=set)
     seconds: set[str] = field(default_factory=set)
+    turns: set[str] = field(default_factory=set)
 
     def lanes(self, dtype: str) -> int:
         """How many numbers a vector holds."""
@@ -53,6 +54,11 @@ class VectorFunctions:
         self.seconds.add(dtype)
         return f"every_second_{dtype}"
 
+    def turning(self, dtype: str) -> None:
+        """Let there be what sums need whose first lane may be any."""
+        self.turns.add(dtype)
+        self.total(dtype)
+
     def write(self, text: TextBuilder) -> None:
         """The types and functions that stand before the kernel, added to those that are there."""
         for dtype, distances in sorted(self.shifts.items()):
@@ -62,15 +68,74 @@ class VectorFunctions:
                     text.add(0, line)
             lanes = self.lanes(dtype)
             if distances or dtype in self.seconds:
-                whole = "int64_t" if dtype == "float64" else "int32_t"
                 size = self.processor.vector_bytes
-                text.add(0, f"typedef {whole} places_{dtype} __attribute__((vector_size({size})));")
+                text.add(0, f"typedef {_WHOLE[dtype]} places_{dtype} __attribute__((vector_size({size})));")
             for distance in sorted(distances):
                 _print_shift(dtype, distance, lanes, text)
             if dtype in self.totals:
                 _print_total(dtype, lanes, text)
             if dtype in self.seconds:
                 _print_every_second(dtype, lanes, text)
+            if dtype in self.turns:
+                _print_turns(dtype, lanes, self.processor.vector_bytes, text)
+
+
+_WHOLE = {"float64": "int64_t", "float32": "int32_t"}
+"""Whole numbers of the same size."""
+
+_TURNS = """
+/* How many elements lie before the next place in memory where a whole vector begins. */
+static inline int64_t before_vector_{dtype}(const {kind} *start)
+{{
+    return (int64_t)(-(uintptr_t)start % {size} / sizeof({kind}));
+}}
+
+/* Zeros that the compiler does not look through: it rounds the first addition to them as all others. */
+static inline vector_{dtype} nothing_{dtype}(void)
+{{
+    vector_{dtype} zeros = {{0}};
+    __asm__("" : "+m"(zeros));
+    return zeros;
+}}
+
+/* The lanes of a vector, all moved so many places to the front, and those that were there to the end. */
+static inline vector_{dtype} turned_{dtype}(vector_{dtype} lanes, {whole} by)
+{{
+#ifdef __clang__
+    vector_{dtype} result;
+    for (int lane = 0; lane < {lanes}; lane++)
+        result[lane] = lanes[(lane + by) % {lanes}];
+    return result;
+#else
+    return __builtin_shuffle(lanes, (places_{dtype}){{{places}}} + by);
+#endif
+}}
+
+/* The lanes of changed from first on, before stop; all others as they are. */
+static inline vector_{dtype} merged_{dtype}(vector_{dtype} kept, vector_{dtype} changed, {whole} first, {whole} stop)
+{{
+    const places_{dtype} lane = {{{places}}}, inside = (lane >= first) & (lane < stop);
+    return (vector_{dtype})(((places_{dtype})changed & inside) | ((places_{dtype})kept & ~inside));
+}}
+
+/* The sum of all lanes of some vectors, in an order in which it does not matter which of them is the first. */
+static inline {kind} joined_{dtype}(vector_{dtype} *parts, int64_t count)
+{{
+    for (int64_t half = count / 2; half; half /= 2)
+        for (int64_t part = 0; part < half; part++) {{
+            parts[part] += parts[part + half];
+            __asm__("" : "+m"(parts[part]));  // the compiler leaves the order alone
+        }}
+    return total_{dtype}(parts[0]);
+}}"""
+
+
+def _print_turns(dtype: str, lanes: int, size: int, text: TextBuilder) -> None:
+    """The functions of sums over ``lanes`` of vectors of ``size`` bytes, whose first lane may be any."""
+    places = ", ".join(map(str, range(lanes)))
+    words = {"dtype": dtype, "kind": C_TYPE_NAMES[dtype], "whole": _WHOLE[dtype], "places": places}
+    for line in _TURNS.format(lanes=lanes, size=size, **words).splitlines():
+        text.add(0, line)
 
 
 def _halves(lanes: int) -> list[int]:
