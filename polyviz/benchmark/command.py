@@ -15,12 +15,14 @@ from polyviz.benchmark.options import (
     GPU_SUITE,
     ODD_SUITE,
     SCHEDULER_SUITE,
+    SQUARE_SUITE,
     Options,
     parse,
     suite,
 )
 from polyviz.benchmark.peers import Peer, all_peers
 from polyviz.benchmark.records import KernelRecord, PeerRecord, Results, Settings
+from polyviz.benchmark.squares import edges
 from polyviz.benchmark.store import Store, resumed, with_kernel
 from polyviz.benchmark.subject import SEED, Data
 from polyviz.benchmark.survey.command import SHORT_SIZES, run_survey
@@ -110,9 +112,10 @@ def _start(options: Options, fresh: Results) -> Results:
 
 def _run(options: Options, peers: Sequence[Peer], results: Results) -> int:
     store = Store(options.output, options.name)
-    order = (*suite(options.suite, options.size), *options.kernels)
+    field = _races(options)
+    order = (*suite(options.suite, options.size), *(data.label for data in field))
     finished = {kernel.kernel for kernel in results.kernels}
-    missing = [name for name in options.kernels if name not in finished]
+    missing = [data for data in field if data.label not in finished]
     if options.resume and finished:
         _say(f"{len(finished)} kernels are finished, {len(missing)} to go")
     with Workers() as workers:
@@ -121,13 +124,24 @@ def _run(options: Options, peers: Sequence[Peer], results: Results) -> int:
         entry = Entry(peers, options.schedules, options.targets, options.contract)
         exact = options.contract == "strict"
         contest = Contest(workers, entry, options.repeats, options.budget, _say, exact)
-        for number, name in enumerate(missing, 1):
-            record = contest.run(Data(name, options.size, options.dtype, odd=options.suite == ODD_SUITE))
+        for number, data in enumerate(missing, 1):
+            record = contest.run(data)
             results = with_kernel(results, record, order)
             store.save(results)
             _say(f"[{number}/{len(missing)}] {_summary(record)}")
     _say(f"{store.table} and {store.json} hold the results")
     return int(any(_is_wrong(kernel) for kernel in results.kernels))
+
+
+def _races(options: Options) -> tuple[Data, ...]:
+    """The data that are raced, one after the other."""
+    squares = edges(options.size) if options.suite == SQUARE_SUITE else (0,)
+    odd = options.suite == ODD_SUITE
+    return tuple(
+        Data(name, options.size, options.dtype, odd=odd, square=square)
+        for name in options.kernels
+        for square in squares
+    )
 
 
 def _peaks(workers: Workers) -> Peaks | None:

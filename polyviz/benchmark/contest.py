@@ -59,7 +59,7 @@ class Contest:
             record = self._run(data)
         except Exception as error:
             record = KernelRecord(
-                data.kernel, _sizes(data), (), notes=(f"nothing was run: {first_line(error)}",)
+                data.label, _sizes(data), (), notes=(f"nothing was run: {first_line(error)}",)
             )
         return replace(record, wall_seconds=time.monotonic() - started)
 
@@ -67,15 +67,15 @@ class Contest:
         subject = self._job(OWN_WORKER, "subject:analyse", data, limit=COMPILE_LIMIT, label="The analysis")
         entrants = self.gather(self.workers, subject)
         self.say(
-            f"{data.kernel}: compiling {sum(entrant.runnable is not None for entrant in entrants)} variants"
+            f"{data.label}: compiling {sum(entrant.runnable is not None for entrant in entrants)} variants"
         )
         entrants = self._compile(subject, entrants)
         judge = self._judge(subject)
-        self.say(f"{data.kernel}: verifying")
+        self.say(f"{data.label}: verifying")
         rows = self._verify(subject, entrants, judge)
         rows = self._time(subject, entrants, rows, judge)
         return KernelRecord(
-            data.kernel,
+            data.label,
             _sizes(data),
             tuple(rows),
             subject.analysis_seconds,
@@ -151,7 +151,7 @@ class Contest:
             row.label: row.first_seconds for row in rows if row.verified and row.first_seconds is not None
         }
         field = choose_field(seconds, _kept(rows, seconds), self.repeats, self.budget)
-        self.say(f"{subject.data.kernel}: timing {len(field.racing)} variants in {field.rounds} rounds")
+        self.say(f"{subject.data.label}: timing {len(field.racing)} variants in {field.rounds} rounds")
         racers = {
             entrant.row.label: replace(entrant, row=row)
             for entrant, row in zip(entrants, rows, strict=True)
@@ -187,7 +187,7 @@ class Contest:
         The last sample is verified again by ``judge``: a race between threads may well spare the first run.
         """
         if not self.workers.settle():
-            self.say(f"{subject.data.kernel}: threads of another variant are still busy")
+            self.say(f"{subject.data.label}: threads of another variant are still busy")
         try:
             outcome = self._variant_job("sample", subject, racer, limit, judge is not None)
             samples.append(outcome.seconds)

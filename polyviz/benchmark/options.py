@@ -14,6 +14,7 @@ from polyviz.benchmark.ablation import KERNELS as ABLATION_KERNELS
 from polyviz.benchmark.gpu.subjects import KERNELS as GPU_KERNELS
 from polyviz.benchmark.gpu.subjects import SCHEDULES as GPU_SCHEDULES
 from polyviz.benchmark.odd_sizes import KERNELS as ODD_KERNELS
+from polyviz.benchmark.squares import KERNELS as SQUARE_KERNELS
 from polyviz.errors import OptionError
 from polyviz.gallery.entry import FLOATING, SIZE_LEVELS
 from polyviz.model.program import CONTRACTS, FloatingPoint
@@ -29,10 +30,14 @@ GPU_SUITE = "gpu"
 """The suite of kernels on blocks and threads: timed on a device, counted without one."""
 ODD_SUITE = "odd-sizes"
 """The suite of kernels at prime sizes, which fit no tile and no vector."""
+SQUARE_SUITE = "squares"
+"""The suite of products of square matrices, from small ones to large ones."""
 ABLATION_SUITE = "ablation"
 """The suite that switches techniques off one by one."""
 DEFAULT_SUITE = "polybench"
-SUITES = (DEFAULT_SUITE, "gallery", ODD_SUITE, ABLATION_SUITE, SCHEDULER_SUITE, GPU_SUITE)
+SUITES = (DEFAULT_SUITE, "gallery", ODD_SUITE, SQUARE_SUITE, ABLATION_SUITE, SCHEDULER_SUITE, GPU_SUITE)
+_RESIZED = {ODD_SUITE: ODD_KERNELS, SQUARE_SUITE: SQUARE_KERNELS}
+"""What is raced at sizes of its own unless other kernels are asked for."""
 SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
@@ -133,8 +138,8 @@ def suite(name: str, size: str) -> tuple[str, ...]:
     """The kernels of a suite that have this size."""
     if name == GPU_SUITE:
         return tuple(kernel for kernel in GPU_KERNELS if size in gallery.kernel(kernel).sizes)
-    if name == ODD_SUITE:
-        return ODD_KERNELS
+    if name in _RESIZED:
+        return _RESIZED[name]
     entries = gallery.kernels() if name == "gallery" else gallery.polybench()
     return tuple(entry.name for entry in entries if size in entry.sizes)
 
@@ -151,8 +156,8 @@ def _parser() -> _Parser:
         choices=SUITES,
         default=DEFAULT_SUITE,
         help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead, "
-        f"{ODD_SUITE} takes primes for sizes, {ABLATION_SUITE} switches techniques off one by one, "
-        f"{GPU_SUITE} times kernels on a device, or counts what they do where there is none",
+        f"{ODD_SUITE} takes primes for sizes, {SQUARE_SUITE} square matrices of many sizes, "
+        f"{ABLATION_SUITE} switches techniques off one by one, {GPU_SUITE} times kernels on a device, or counts what they do where there is none",
     )
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
     add(
@@ -198,7 +203,7 @@ def _parser() -> _Parser:
 def _kernels(name: str, size: str, listed: str, dtype: str, *, short: bool) -> tuple[str, ...]:
     known = suite(name, size)
     if listed:
-        return _known("kernel", listed, known if name != ODD_SUITE else suite("polybench", size))
+        return _known("kernel", listed, known if name not in _RESIZED else suite("polybench", size))
     if name == ABLATION_SUITE:
         return ABLATION_KERNELS
     if short:

@@ -39,7 +39,9 @@ EXAMPLE_SIZE = "mini"
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Which arrays a race runs on; equal in every process that makes them. ``odd``: primes next to a level's sizes.
+    """Which arrays a race runs on; equal in every process that makes them.
+
+    ``odd``: primes next to a level's sizes; ``square``: what every extent is instead, where it is not 0.
 
     >>> [argument.shape for argument in Data("mvt", "mini", "float64").arguments()]
     [(40,), (40,), (40,), (40,), (40, 40)]
@@ -50,6 +52,12 @@ class Data:
     dtype: str
     seed: int = SEED
     odd: bool = False
+    square: int = 0
+
+    @property
+    def label(self) -> str:
+        """What the race is called: the kernel, and the extent of squares."""
+        return f"{self.kernel} {self.square}" if self.square else self.kernel
 
     @property
     def entry(self) -> GalleryKernel:
@@ -62,13 +70,15 @@ class Data:
 
     @property
     def extents(self) -> dict[str, int]:
-        """The sizes by name: those of the level, or primes next to them."""
+        """The sizes by name: those of the level, primes next to them, or all the same."""
         level = self.entry.sizes[self.size]
+        if self.square:
+            return dict.fromkeys(level, self.square)
         return odd_sizes(level) if self.odd else level
 
     def example(self) -> Data:
         """The same kinds of arguments in the smallest size, to compile for."""
-        return replace(self, size=EXAMPLE_SIZE)
+        return replace(self, size=EXAMPLE_SIZE, square=0)
 
 
 @dataclass(frozen=True, slots=True)
