@@ -28,6 +28,9 @@ _MOST_TRIED = 5
 """Arguments whose dimensions are tried together."""
 _MOST_MASKS = 4
 """Arguments of which one may be a mask."""
+_KEPT = ("scop", "dependences", "original", "floating_point", "overlap", "layouts")
+_TOLD = frozenset({*(name for name in dir(Kernel) if not name.startswith("_")), *_KEPT})
+"""What kernels tell; those who look for anything else, to see what an object is, are told that it is not there."""
 
 
 def ranks_given(
@@ -166,8 +169,8 @@ class OpenKernel:
             raise ArgumentError(f"{self.__name__}(): {error}.", hint=f"Its signature is {signature}.") from None
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+        if name not in _TOLD:
+            raise AttributeError(f"{self.__name__} is a kernel, which has no attribute {name!r}")
         return getattr(self.kernel, name)
 
     def __repr__(self) -> str:

@@ -123,7 +123,10 @@ def _carried(
     text: str, name: str, outside: Mapping[str, Any], arguments: set[str], around: tuple[object, ...]
 ) -> Original:
     """``text`` with everything it mentions of ``outside``; ``around`` are the functions that led here."""
-    mentioned = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} - arguments
+    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    # What is stored anywhere in a function is its own everywhere.
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    mentioned = {node.id for node in names} - arguments - own
     used = {name: outside[name] for name in sorted(mentioned & outside.keys())}
     missing = sorted(mentioned & _CONVENTIONAL.keys() - used.keys())
     imports = (*(_CONVENTIONAL[name] for name in missing), *_imports(used))

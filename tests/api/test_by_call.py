@@ -160,3 +160,21 @@ def test_a_kernel_for_a_mask_takes_no_other_array(golden: Callable[..., None]) -
     with pytest.raises(pv.ArgumentError) as caught:
         kernel.kernel(A[0].copy(), np.array([2, 0, 1, 3]))
     golden(str(caught.value))
+
+
+def test_others_may_look_what_it_is() -> None:
+    kernel = pv.compile(PRODUCT, target="python")
+    for name in ("py_func", "dispatcher", "shape", "dtype"):
+        assert not hasattr(kernel, name)
+
+    def uses_its_name(x, y):
+        for kernel in range(3):
+            y[kernel] = x[kernel]
+
+    uses_its_name.__globals__["kernel"] = kernel
+    y = np.zeros(3)
+    try:
+        pv.compile(uses_its_name, target="python")(A[0], y)
+    finally:
+        del uses_its_name.__globals__["kernel"]
+    np.testing.assert_array_equal(y, A[0, :3])

@@ -197,3 +197,11 @@ def test_numba_computes_a_part_before_it_stores_it() -> None:
     original.numba()(*actual)
     for wanted, found in zip(expected, actual, strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_names_that_a_function_stores_are_its_own() -> None:
+    def helper(x: float) -> float:
+        return x
+
+    text = "def f(x, y):\n    for helper in range(3):\n        y[helper] = x[helper]\n"
+    assert not rebuilt(function_of(text, helper=helper)).helpers
