@@ -52,8 +52,9 @@ PURE: dict[str, frozenset[int]] = {
     prefix + name: counts for prefix, names, counts in _TABLES for name in names.split()
 }
 
-CREATORS = {"numpy.empty": "empty", "numpy.zeros": "zeros", "numpy.ones": "ones", "numpy.full": "full"}
+CREATORS = {f"numpy.{name}": name for name in ("empty", "zeros", "ones", "full")}
 CREATORS_LIKE = {f"{name}_like": function for name, function in CREATORS.items()}
+CREATORS |= {"numpy.ndarray": "empty"}
 MAKERS = frozenset({*CREATORS, *CREATORS_LIKE})
 
 GENERATORS = {

@@ -228,3 +228,19 @@ def test_a_type_that_is_not_clear_is_refused(line: str, kind: Any, target: str) 
     else:
         assert found.dtype == function(given, 3).dtype
         assert found.tolist() == function(given, 3).tolist()
+
+
+def by_their_class(x: Any) -> Any:
+    a = np.ndarray(x.shape, x.dtype)
+    b = np.ndarray(shape=(len(x), 3), dtype=np.float32)
+    for i in range(len(x)):
+        a[i] = 2 * x[i]
+        for j in range(3):
+            b[i, j] = x[i] + j
+    return a, b
+
+
+def test_arrays_made_by_their_class() -> None:
+    same_compiled(by_their_class, V)
+    with pytest.raises(UnsupportedSyntaxError, match="`np.ndarray` with the option `buffer`"):
+        extract(function_of("def f(x):\n    y = np.ndarray((4,), buffer=x)\n    y[0] = 1\n    return y\n"))
