@@ -157,7 +157,8 @@ def _parser() -> _Parser:
         default=DEFAULT_SUITE,
         help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead, "
         f"{ODD_SUITE} takes primes for sizes, {SQUARE_SUITE} square matrices of many sizes, "
-        f"{ABLATION_SUITE} switches techniques off one by one, {GPU_SUITE} times kernels on a device, or counts what they do where there is none",
+        f"{ABLATION_SUITE} switches techniques off one by one, {GPU_SUITE} times kernels on a device, or counts what "
+        "they do where there is none",
     )
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
     add(

@@ -14,6 +14,7 @@ import highspy
 import numpy as np
 
 from polyviz.scheduling.exact import exact_minimum
+from polyviz.scheduling.program import SolveLimitError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +26,11 @@ _TOLERANCE = 1e-6
 # Branch-and-bound steps for one integer program; those of schedules need a handful.
 _NODE_LIMIT = 5_000
 
+_PATIENCE = 30.0
+"""Seconds for one of them: without a solution yet, its search may dive for hours in a single step. Nothing that ends
+comes near this limit, so that no schedule depends on the speed of a machine."""
+_NO_SOLUTION = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
+
 _PROBING_AND_ENUMERATION = 1 << 15 | 1 << 16
 """Two rules of HiGHS's presolve, by their places in its option. They try values of unknowns and note what follows; in
 programs of ours, dense and with few steps to an integer, that takes a hundred times as long as the solving."""
@@ -32,11 +38,11 @@ programs of ours, dense and with few steps to an integer, that takes a hundred t
 PLAIN_SEARCH = {
     "presolve_rule_off": _PROBING_AND_ENUMERATION,
     "mip_detect_symmetry": False,
-    "mip_allow_restart": False,
     "mip_heuristic_effort": 0.0,
     "mip_heuristic_run_feasibility_jump": False,
 }
-"""What is for programs that are searched for minutes is switched off: rounding finds the integers of ours at once."""
+"""What is for programs that are searched for minutes is switched off: rounding finds the integers of ours at once.
+Restarts stay on: where the first dive finds nothing, it need not end."""
 
 Accept = Callable[[tuple[int, ...]], bool]
 
@@ -72,7 +78,7 @@ class LexicographicSolver:
         """The lexicographic minimum under the constraints ``extra``; None when there is none, or it is not wanted.
 
         ``accept`` sees the objectives found so far and may end the search early by returning False.
-        Raises ``SolveLimitError`` when the budget is spent.
+        Raises ``SolveLimitError`` when the budget is spent, or the search of one integer program takes too long.
         """
         constraints = np.zeros((0, self.program.size + 1), dtype=np.int64) if extra is None else extra
         rows_before = self._model.getNumRow()
@@ -139,16 +145,23 @@ class LexicographicSolver:
         self._model.clearSolver()
         whole = np.full(self.program.size, highspy.HighsVarType.kInteger)
         self._model.changeColsIntegrality(self.program.size, self._columns, whole)
-        integral = self._run()
-        continuous = np.full(self.program.size, highspy.HighsVarType.kContinuous)
-        self._model.changeColsIntegrality(self.program.size, self._columns, continuous)
-        self._model.setBasis(basis)
-        return integral
+        self._model.setOptionValue("time_limit", self._model.getRunTime() + _PATIENCE)
+        try:
+            return self._run()
+        finally:
+            continuous = np.full(self.program.size, highspy.HighsVarType.kContinuous)
+            self._model.changeColsIntegrality(self.program.size, self._columns, continuous)
+            self._model.setOptionValue("time_limit", highspy.kHighsInf)
+            self._model.setBasis(basis)
 
     def _run(self) -> NDArray[np.float64] | None:
+        """The optimum, None where there is no solution; raises ``SolveLimitError`` where the search was stopped."""
         self._model.run()
-        if self._model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        status = self._model.getModelStatus()
+        if status in _NO_SOLUTION:
             return None
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolveLimitError
         return np.array(self._model.getSolution().col_value)
 
     def _add(self, constraints: Matrix) -> None:

@@ -241,6 +241,6 @@ def by_their_class(x: Any) -> Any:
 
 
 def test_arrays_made_by_their_class() -> None:
-    same_compiled(by_their_class, V)
-    with pytest.raises(UnsupportedSyntaxError, match="`np.ndarray` with the option `buffer`"):
+    same_compiled(by_their_class, {"x": V}, "c", "strict")
+    with pytest.raises(UnsupportedSyntaxError, match="with the option `buffer`"):
         extract(function_of("def f(x):\n    y = np.ndarray((4,), buffer=x)\n    y[0] = 1\n    return y\n"))

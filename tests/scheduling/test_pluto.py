@@ -180,3 +180,27 @@ def test_rows_that_would_leave_gaps_end_the_band() -> None:
     assert [member.coincident for band in found.bands for member in band.members] == [False, True, True]
     (told,) = (decision for decision in found.decisions if decision.step == "fallback")
     assert told.text.startswith("Not the row S0: 3t + 2i, S1: 3t + 2i, S2: 3t + n but a band that ends before it")
+
+
+def test_a_filter_that_sorts_a_small_array_is_scheduled_without_a_long_search() -> None:
+    text = """
+def median(img, out):
+    w = np.empty(9)
+    for y in range(1, img.shape[0] - 1):
+        for x in range(1, img.shape[1] - 1):
+            k = 0
+            for dy in range(-1, 2):
+                for dx in range(-1, 2):
+                    w[k] = img[y + dy, x + dx]
+                    k += 1
+            for a in range(9):
+                for b in range(8 - a):
+                    if w[b] > w[b + 1]:
+                        t = w[b]
+                        w[b] = w[b + 1]
+                        w[b + 1] = t
+            out[y, x] = w[4]
+"""
+    found = schedule(extract(text))
+    assert "stopped" not in str(found.decisions)
+    assert bands_text(found)[1] == "  S0: y, S1: y, S2: y"

@@ -97,3 +97,14 @@ def test_a_whole_number_next_above_the_relaxation_is_not_looked_for_again(monkey
 def test_highs_knows_what_is_switched_off() -> None:
     model = highspy.Highs()  # type: ignore[no-untyped-call]
     assert all(model.setOptionValue(*option) == highspy.HighsStatus.kOk for option in PLAIN_SEARCH.items())
+
+
+def test_a_search_that_takes_too_long_is_stopped_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(1).integers(3, 40, (12, 8))
+    program = program_of(np.column_stack([-np.full(12, 97), rows]), [[5, 7, 4, 6, 8, 5, 7, 6]])
+    monkeypatch.setattr("polyviz.scheduling.solver._PATIENCE", 0.0)
+    solver = LexicographicSolver(program, StepBudget(100))
+    with pytest.raises(SolveLimitError):
+        solver.minimum()
+    monkeypatch.undo()
+    assert solver.minimum() is not None
