@@ -2,13 +2,16 @@
 
 A row buffer that every iteration fills before it reads it ties the iterations together by nothing but its name. With
 another dimension for the loop (array expansion: Feautrier, "Array Expansion", 1988) the loop becomes parallel and its
-statements can be distributed. Scalars have a way of their own (:mod:`polyviz.analysis.privatization`).
+statements can be distributed. The dimension comes first, so that each iteration has a row, but behind those of an array
+of a few cells: then iterations beside each other have theirs beside each other, and may be lanes of a vector. Scalars
+have a way of their own (:mod:`polyviz.analysis.privatization`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from math import inf, prod
+from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
@@ -34,9 +37,17 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Array, Scop
 
 
+_T = TypeVar("_T")
+
+FEW_CELLS, FEWEST_CELLS = 64, 8
+"""Cells of an array that is copied for each iteration of a loop inside of others, which takes little memory beside what
+these work on, and of one loop."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Expansion:
-    """``array`` called ``name`` with the iterator ``position`` of its statements as an index before its own.
+    """``array`` called ``name`` with the iterator ``position`` of its statements as an index before its own, or behind
+    these where the array ``is_small``.
 
     ``last`` maps each cell to the copy that holds its final value; None where nobody looks at it.
     """
@@ -47,13 +58,23 @@ class _Expansion:
     statements: frozenset[str]
     extents: tuple[isl.PwAff, ...]
     last: isl.PwMultiAff | None
+    is_small: bool
+
+    def cell(self, index: _T, own: tuple[_T, ...]) -> tuple[_T, ...]:
+        """``own`` indices of a cell with the one of its copy."""
+        return (*own, index) if self.is_small else (index, *own)
+
+    def related(self, index: isl.Map, own: isl.Map) -> isl.Map:
+        """The same for maps to them."""
+        first, second = (own, index) if self.is_small else (index, own)
+        return first.flat_range_product(second).set_tuple_name(isl.dim_type.out, self.name)
 
 
 def with_private_arrays(scop: Scop, dependences: Dependences) -> Scop:
     """``scop`` with each array expanded by a loop that would be parallel without it; ``scop`` itself without such.
 
-    Only arrays whose cells are computed by a loop of their own are worth the memory. What stays visible is copied
-    back at the end, by a statement of its own; notes say so.
+    Only arrays of a few cells, or those whose cells are computed by a loop of their own, are worth the memory. What
+    stays visible is copied back at the end, by a statement of its own; notes say so.
     """
     nests = loop_nests(scop.schedule)
     found = accesses_by_array(scop)
@@ -61,7 +82,7 @@ def with_private_arrays(scop: Scop, dependences: Dependences) -> Scop:
     result = scop
     for accesses in found:
         array = scop.array(accesses.array)
-        if not 0 < array.rank < max(other.rank for other in scop.arrays):
+        if not array.rank:
             continue
         expansion = _expansion(scop, array, accesses, order, nests, dependences)
         if expansion is not None:
@@ -82,7 +103,7 @@ def _expansion(
     if not all(statement.exact for statement in used):
         return None
     depth = private_depth(accesses, order, nests, allowance_for([accesses]))
-    if not depth or not any(len(statement.iterators) > depth + array.rank for statement in used):
+    if not depth:
         return None
     loop = nests[used[0].name]
     carried = {
@@ -93,13 +114,27 @@ def _expansion(
     extents = _extents(scop, used, accesses, depth)
     if carried != {array.name} or extents is None:
         return None
+    index, *own = extents
+    cells = _cells(own)
+    is_small = cells <= FEW_CELLS
+    is_cheap = cells <= (FEW_CELLS if depth > 1 else FEWEST_CELLS)
+    if not is_cheap and not any(len(statement.iterators) > depth + array.rank for statement in used):
+        return None
     last = None
     if array.live_out:
         last = _last_copy(scop, accesses, order, used, depth)
         if last is None:
             return None
     [name] = fresh_names(scop, array.name, 1)
-    return _Expansion(array, name, depth - 1, frozenset(names), extents, last)
+    expansion = _Expansion(array, name, depth - 1, frozenset(names), (), last, is_small)
+    return replace(expansion, extents=expansion.cell(index, tuple(own)))
+
+
+def _cells(extents: Sequence[isl.PwAff]) -> float:
+    """How many cells an array of these ``extents`` has; infinity where that depends on sizes."""
+    if not all(extent.is_cst() for extent in extents):
+        return inf
+    return prod(int(extent.max_val().to_python()) for extent in extents)
 
 
 def _crosses(dependence: Dependence, nests: Mapping[str, Nest], loop: Nest, depth: int) -> bool:
@@ -212,8 +247,9 @@ def _expanded(scop: Scop, expansion: _Expansion) -> Scop:
     [loop] = {
         part.iterators[expansion.position] for part in scop.statements if part.name in expansion.statements
     }
+    part = "column" if expansion.is_small else "row"
     note = (
-        f"`{array.name}` is filled anew in every iteration of the loop over {loop}: each has a row of "
+        f"`{array.name}` is filled anew in every iteration of the loop over {loop}: each has a {part} of "
         f"`{expansion.name}` instead, so that they need not wait for each other."
     )
     changed = replace(scop, statements=statements, arrays=(*scop.arrays, copies), notes=(*scop.notes, note))
@@ -233,7 +269,7 @@ def _with_copies(statement: Statement, expansion: _Expansion) -> Statement:
 
     def place(node: Node) -> Node:
         if isinstance(node, Element) and node.array == expansion.array.name:
-            return replace(node, array=expansion.name, subscripts=(iterator, *node.subscripts))
+            return replace(node, array=expansion.name, subscripts=expansion.cell(iterator, node.subscripts))
         return rebuild(node, place)
 
     body = []
@@ -252,8 +288,7 @@ def _expanded_access(statement: Statement, access: Access, expansion: _Expansion
     index = _iterator(statement, expansion.position)
 
     def expanded(relation: isl.Map) -> isl.Map:
-        cells = relation.reset_tuple_id(isl.dim_type.out)
-        return index.flat_range_product(cells).set_tuple_name(isl.dim_type.out, expansion.name)
+        return expansion.related(index, relation.reset_tuple_id(isl.dim_type.out))
 
     return access.mapped(expanded, array=expansion.name)
 
@@ -273,14 +308,13 @@ def _with_final_values(scop: Scop, expansion: _Expansion, last: isl.PwMultiAff) 
         .set_tuple_name(isl.dim_type.in_, name)
         .reset_tuple_id(isl.dim_type.out)
     )
-    read = copy.flat_range_product(own.reset_tuple_id(isl.dim_type.out))
-    read = read.set_tuple_name(isl.dim_type.out, expansion.name)
+    read = expansion.related(copy, own.reset_tuple_id(isl.dim_type.out))
     index = _affine_expression(last, iterators)
     cell = tuple(map(Name, iterators))
-    target, value = Element(array.name, cell), Element(expansion.name, (index, *cell))
+    target, value = Element(array.name, cell), Element(expansion.name, expansion.cell(index, cell))
     accesses = (Access("read", expansion.name, read), Access("write", array.name, written))
     span = next(part.span for part in reversed(scop.statements) if part.name in expansion.statements)
-    source = f"{array.name}[...] = the last row of {expansion.name}"
+    source = f"{array.name}[...] = the last {'column' if expansion.is_small else 'row'} of {expansion.name}"
     statement = Statement(
         name, iterators, domain, accesses, (Assign(target, value),), span, source, (span,) * array.rank
     )

@@ -90,7 +90,7 @@ class MemoryRules:
         ordered, _ = permute_members(tree, plan.path, plan.order)
         if sums := self.sums(scop, dependences, ordered, plan.path, number):
             return replace(plan, parallel=0, serial_members=0, sums=sums)
-        copies = find_thread_copies(scop, dependences, tree, plan.path) if self.copies else ()
+        copies = find_thread_copies(scop, dependences, ordered, plan.path) if self.copies else ()
         return replace(plan, parallel=0, serial_members=0, copies=copies) if copies else plan
 
     def sums(

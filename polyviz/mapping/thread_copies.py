@@ -25,15 +25,16 @@ _OPERATIONS = 300_000
 
 
 def find_thread_copies(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> tuple[str, ...]:
-    """The arrays to copy so that the loop at ``path``, the outermost of its nest, can be shared; empty where that will
-    not do.
+    """The arrays to copy so that the first loop of the band at ``path``, the outermost of its nest, can be shared.
+
+    Empty where that will not do.
 
     Whatever the loop carries must be an array of the part alone being filled again. No value of it may come into an
     iteration from elsewhere, and only those of the last one may leave the loop.
     """
     band = node_at(tree, path)
     temporaries = {array.name for array in scop.arrays if _is_temporary(scop, array.name)}
-    if band.band_n_member() != 1 or dependences.kind != "value" or not temporaries:
+    if dependences.kind != "value" or not temporaries:
         return ()
     number = 0
     for other, earlier in bands(tree):
@@ -44,7 +45,7 @@ def find_thread_copies(scop: Scop, dependences: Dependences, tree: isl.Schedule,
     arrays = tuple(sorted({found.array for found in carried}))
     if any(found.kind not in ("anti", "output") for found in carried) or not temporaries.issuperset(arrays):
         return ()
-    times = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
+    times = isl.UnionMap.from_union_pw_aff(band.band_get_partial_schedule().get_at(0))
     times = times.intersect_domain(band.get_domain()).intersect_params(scop.context)
     is_private = bool(arrays) and solved(lambda: _stays_inside(dependences, arrays, times), _OPERATIONS)
     return arrays if is_private else ()

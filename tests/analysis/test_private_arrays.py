@@ -136,3 +136,60 @@ def test_loops_that_never_run_need_no_copies() -> None:
         kernel(found, np.ones((3, 3)), n, 3)
         function_of(text)(expected, np.ones((3, 3)), n, 3)
         np.testing.assert_allclose(found, expected)
+
+
+MEDIAN = """
+    def median(img, out):
+        w = np.empty(9)
+        for y in range(1, img.shape[0] - 1):
+            for x in range(1, img.shape[1] - 1):
+                for i in range(3):
+                    for j in range(3):
+                        w[3 * i + j] = img[y + i - 1, x + j - 1]
+                for a in range(9):
+                    for b in range(8 - a):
+                        if w[b] > w[b + 1]:
+                            t = w[b]
+                            w[b] = w[b + 1]
+                            w[b + 1] = t
+                out[y, x] = w[4]
+    """
+POWERS = """
+    def powers(c, x, y):
+        p = np.empty({cells})
+        for i in range(len(x)):
+            p[0] = 1.0
+            for k in range(1, {cells}):
+                p[k] = p[k - 1] * x[i]
+            y[i] = 0.0
+            for k in range({cells}):
+                y[i] += c[k] * p[k]
+    """
+
+
+def test_few_cells_get_a_column_per_iteration() -> None:
+    kernel = agree(MEDIAN, np.random.default_rng(3).random((9, 40)), np.zeros((9, 40)), target="c", contract="strict")
+    assert [extent.is_cst() for extent in kernel.scop.array("w_2").extents] == [True, False]
+    assert any("each has a column of `w_2` instead" in note for note in kernel.scop.notes)
+    vectors = kernel.source.split("#pragma omp simd")
+    assert any("min_f64(w_2[" in one and "][x], w_2[" in one for one in vectors[1:])
+    assert "each with a copy of w_2" in str(kernel.plan.decisions)
+
+
+def test_a_single_loop_copies_the_smallest_only() -> None:
+    assert expanded(POWERS.format(cells=6))[1].array("p_2").rank == 2
+    part, found = expanded(POWERS.format(cells=9))
+    assert found is part
+    random = np.random.default_rng(4)
+    agree(POWERS.format(cells=6), random.random(6), random.random(50), np.zeros(50), target="c", contract="strict")
+
+
+def test_what_stays_visible_of_few_cells_comes_from_the_last_column() -> None:
+    text = POWERS.format(cells=5).replace("p = np.empty(5)\n", "pass\n").replace("(c, x, y)", "(c, x, y, p)")
+    _, found = expanded(text)
+    assert found.statements[-1].source == "p[...] = the last column of p_2"
+    random = np.random.default_rng(5)
+    for count in (0, 1, 30):
+        given = random.random(5), random.random(count), np.zeros(count), np.full(5, 7.0)
+        for target in ("c", "numba"):
+            agree(text, *given, target=target, contract="strict")
