@@ -35,6 +35,7 @@ from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.rows_ahead_c import RowsAheadPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.select_c import Choice, SelectPrinter
+from polyviz.codegen.shared_values_c import SharedValuePrinter
 from polyviz.codegen.teams_c import TeamPrinter
 from polyviz.codegen.temporaries_c import TemporaryPrinter
 from polyviz.codegen.text import TextBuilder, title_of
@@ -117,6 +118,7 @@ class _CProgram:
         self.around = LanesAroundPrinter(self.scop, self.plan, self.dtypes, *shown, self._node)
         self.windows = WindowPrinter(self.scop, self.types, self.dtypes, *shown)
         self.guards = GuardPrinter(self.scop, *shown, self._node)
+        self.shared = SharedValuePrinter(self.scop, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
         self.printer.versions = BodyVersions(self.scop, self.plan, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
@@ -132,8 +134,9 @@ class _CProgram:
         self.mirrors = MirrorPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.ahead = RowsAheadPrinter(self.scop, self.plan, self.types, *shown)
         self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
-        added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
-        self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
+        self.array_sums = ArraySumPrinter(
+            self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies
+        )
 
     def program(self) -> Program:
         self._apart(self.plan.ahead)
@@ -394,7 +397,4 @@ class _CProgram:
             return
         statement = self.scop.statement(node.statement)
         own = placed_body(statement, self.bodies[node.statement], node.arguments)
-        self.arrays.enter(statement)
-        comment = f"  // line {statement.span.line}: {statement.headline}"
-        for number, line in enumerate(self.printer.instructions([self.chosen.body] if self.chosen else own, 0)):
-            self.text.add(indent, line + (comment if number == 0 else ""), statement)
+        self.shared.write(statement, [self.chosen.body] if self.chosen else own, indent)
