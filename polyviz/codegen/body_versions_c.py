@@ -20,6 +20,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.body_sums_c import BodySums
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.instructions_c import INDENT
 from polyviz.codegen.typing import infer
@@ -51,15 +52,22 @@ if TYPE_CHECKING:
 class BodyVersions:
     """Knows which loops of the statement that is printed have a version without tests."""
 
-    def __init__(self, scop: Scop, plan: Plan, arrays: ArrayPrinter, printer: CExpressionPrinter) -> None:
+    def __init__(
+        self, scop: Scop, plan: Plan, dtypes: dict[str, str], arrays: ArrayPrinter, printer: CExpressionPrinter
+    ) -> None:
         self.scop = scop
+        self.sums = BodySums(scop, plan, dtypes, arrays, printer)
         self.wanted = plan.two_versions
         self.scalar = plan.scalar
         self.arrays = arrays
         self.printer = printer
 
-    def lines(self, loop: Loop, indent: int, lines: Callable[[int], list[str]]) -> list[str]:
-        """The text of ``loop``, of which ``lines`` makes one version at an indentation."""
+    def lines(self, loop: Loop, indent: int, plain: Callable[[int], list[str]]) -> list[str]:
+        """The text of ``loop``, of which ``plain`` makes one version at an indentation."""
+
+        def lines(deeper: int) -> list[str]:
+            return self.sums.lines(loop, deeper) or plain(deeper)
+
         condition = self._condition(loop)
         if not condition:
             return lines(indent)
@@ -68,9 +76,9 @@ class BodyVersions:
         if self.arrays.untested or self.arrays.in_range:
             return [*(pad + line for line in lanes), *lines(indent)]
         with self._in_range():
-            plain = [*(inside + line for line in lanes), *lines(indent + 1)]
+            untested = [*(inside + line for line in lanes), *lines(indent + 1)]
         tested = lines(indent + 1)
-        return [f"{pad}if ({condition}) {{", *plain, f"{pad}}} else {{", *tested, f"{pad}}}"]
+        return [f"{pad}if ({condition}) {{", *untested, f"{pad}}} else {{", *tested, f"{pad}}}"]
 
     @contextmanager
     def _in_range(self) -> Iterator[None]:

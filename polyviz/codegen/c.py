@@ -120,7 +120,7 @@ class _CProgram:
         self.guards = GuardPrinter(self.scop, *shown, self._node)
         self.shared = SharedValuePrinter(self.scop, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
-        self.printer.versions = BodyVersions(self.scop, self.plan, *shown[:2]).lines
+        self.printer.versions = BodyVersions(self.scop, self.plan, self.dtypes, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
