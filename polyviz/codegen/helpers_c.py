@@ -307,7 +307,7 @@ static inline {T} {name}({T} a)
         """\
 static inline {T} {name}(double a)
 {
-    return a >= {MIN} && a < -(double){MIN} ? ({T})a : {MIN};
+    return fabs(a) < -(double){MIN} ? ({T})a : {MIN};
 }
 """
     ),
