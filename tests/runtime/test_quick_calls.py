@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -254,7 +255,42 @@ def test_results_are_handed_back_quickly(which: str) -> None:
             assert isinstance(one, np.ndarray) or type(one) in (int, float)
 
 
-def test_results_of_other_kinds_and_local_arrays_go_the_usual_way() -> None:
+MADE = """
+def f(A, n, start):
+    sums = np.zeros((n, 2))
+    weights = np.array([0.5, 2.0])
+    last = np.full(n, {fill})
+    for i in range(n):
+        for j in range(2):
+            sums[i, j] += weights[j] * A[i]
+        last[i] += start
+    return sums, last, A
+"""
+
+
+def test_arrays_that_the_source_creates_are_made_for_every_call() -> None:
+    kernel = pv.compile(function_of(MADE.format(fill="2.0 * n")), target="c")
+    kernel(np.ones(4), 4, 1.0)
+    found = []
+    for values, start in ((np.arange(4.0), 1.0), (np.full(4, 3.0), 5.0)):
+        ran = kernel._quick.run((values, 4, start))
+        assert ran is not None
+        sums, last, same = ran[2]
+        assert same is values
+        np.testing.assert_array_equal(sums, np.outer(values, [0.5, 2.0]))
+        np.testing.assert_array_equal(last, 8.0 + start)
+        found += [sums, last]
+    assert not any(np.shares_memory(one, other) for one, other in itertools.combinations(found, 2))
+
+
+def test_arrays_of_what_an_argument_holds_go_the_usual_way() -> None:
+    kernel = pv.compile(function_of(MADE.format(fill="start")), target="c")
+    for start in (1.0, 2.0):
+        np.testing.assert_array_equal(kernel(np.ones(4), 4, start)[1], 2 * start)
+        assert kernel._quick.run((np.ones(4), 4, start)) is None
+
+
+def test_results_of_other_kinds_go_the_usual_way() -> None:
     text = "def f(A):\n    s = {}\n    for i in range(len(A)):\n        s = {}\n    return s"
     for start, step, wanted in (("False", "A[i] > 0", True), ("0j", "s + A[i]", 8 + 0j)):
         kernel = pv.compile(function_of(text.format(start, step)), target="c")
