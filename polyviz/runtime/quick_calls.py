@@ -184,10 +184,14 @@ class QuickCalls:
     """The kinds of calls that one kernel has checked, with arguments of these ``names``, those in ``ranked`` arrays.
 
     ``written`` are the arrays whose content changes, and the numbers that do: nothing is checked of the latter.
+    ``defaults`` are the values of the last arguments where a call leaves them out.
     """
 
-    def __init__(self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str]) -> None:
+    def __init__(
+        self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str], defaults: Sequence[Any] = ()
+    ) -> None:
         self.names = tuple(names)
+        self.defaults = tuple(defaults)
         self.arrays = tuple(position for position, name in enumerate(names) if name in ranked)
         self.others = tuple(position for position, name in enumerate(names) if name not in ranked)
         self.written = frozenset(written)
@@ -197,6 +201,7 @@ class QuickCalls:
     def run(self, arguments: _Arguments) -> tuple[Program, tuple[str, ...], Any] | None:
         """Run a call like one before: the program that ran, what is to be said of the layout of arrays, and the result;
         None where it has to go the usual way."""
+        arguments = self._completed(arguments)
         try:
             known = self._known.get(self._key(arguments), ())
         except (AttributeError, IndexError, TypeError):
@@ -213,6 +218,7 @@ class QuickCalls:
         """Prepare for calls like this one, which went well, where its kind can be told quickly."""
         if not isinstance(runner, NativeRunner):
             return
+        arguments = self._completed(arguments)
         if not arguments or len(arguments) != len(self.names) or not self._is_usual(arguments):
             return
         key = self._key(arguments)
@@ -224,6 +230,11 @@ class QuickCalls:
         prepared = self._prepared(arguments, bound, runner)
         if prepared is not None:
             self._known[key] = (*known, prepared)
+
+    def _completed(self, arguments: _Arguments) -> _Arguments:
+        """``arguments`` and the defaults of those that are left out."""
+        missing = len(self.names) - len(arguments)
+        return (*arguments, *self.defaults[-missing:]) if 0 < missing <= len(self.defaults) else arguments
 
     def _is_usual(self, arguments: _Arguments) -> bool:
         """Whether these are NumPy's own arrays, which generated code reads where they are, and Python's or NumPy's
