@@ -122,7 +122,6 @@ class _CProgram:
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
         self.printer.versions = BodyVersions(self.scop, self.plan, self.dtypes, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
-        self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         swept = (self.scop, self.plan, self.row_blocks.types)
         self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors, self.floating_point)
@@ -134,9 +133,8 @@ class _CProgram:
         self.mirrors = MirrorPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.ahead = RowsAheadPrinter(self.scop, self.plan, self.types, *shown)
         self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
-        self.array_sums = ArraySumPrinter(
-            self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies
-        )
+        added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
+        self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
 
     def program(self) -> Program:
         self._apart(self.plan.ahead)
@@ -324,7 +322,7 @@ class _CProgram:
 
     def _choosing_loop(self, node: For, indent: int) -> None:
         """A loop that does not branch, once it is known what is ``chosen``."""
-        self.in_lanes, self.printer.is_free = True, self.free_in_lanes
+        self.in_lanes, self.printer.is_free = True, never_free if self.plan.selects is None else self.arrays.is_free
         self._plain_loop(node, indent)
         self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None
 

@@ -276,12 +276,6 @@ class QuickCalls:
             for argument in program.arguments
         ]
         arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
-        conflicts = [
-            (first, second)
-            for second in range(len(ranked))
-            for first in range(second)
-            if not self.written.isdisjoint((ranked[first], ranked[second]))
-        ]
         numbers = [
             (position, type(arguments[position]), _slots(program.arguments, "scalar", self.names[position]))
             for position in self.others
@@ -292,7 +286,7 @@ class QuickCalls:
             runner,
             tuple(values),
             tuple(arrays),
-            tuple(conflicts),
+            self._conflicts(ranked),
             tuple(numbers),
             os.getpid(),
             looked_at,
@@ -300,6 +294,15 @@ class QuickCalls:
             tuple(self.names.index(name) for name in changed),
             layout_notes(bound.given, program.transposed),
             made,
+        )
+
+    def _conflicts(self, ranked: Sequence[str]) -> tuple[tuple[int, int], ...]:
+        """The places of arrays of which one is written, so that they must not share memory."""
+        return tuple(
+            (first, second)
+            for second in range(len(ranked))
+            for first in range(second)
+            if not self.written.isdisjoint((ranked[first], ranked[second]))
         )
 
     def _results(self, program: Program, arguments: _Arguments, made: Sequence[_Made]) -> _Results | None:
