@@ -314,7 +314,7 @@ class _CProgram:
         if self.around.write(node, self.bodies, indent):
             return
         self.chosen = self.selects.choice(node, self.bodies)
-        chosen = self.selects.opened(node, self.chosen, indent)
+        chosen = self.selects.opened(node, self.chosen, self.bodies, indent)
         with chosen as there, self.windows.kept(node, self.bodies, there) as inside:
             if pragma := lanes_of(self.scop, node, self.bodies, self.dtypes):
                 self.text.add(inside, pragma)
