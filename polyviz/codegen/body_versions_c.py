@@ -11,13 +11,16 @@
         }
     }
 
-Only the innermost loops are of this kind: of those around them the ends do not say what their data asks for.
+Innermost loops are of this kind, and loops around those whose bounds do not change; of others the ends do not say what
+their data asks for.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.body_sums_c import BodySums
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.instructions_c import INDENT
 from polyviz.codegen.typing import infer
@@ -25,20 +28,17 @@ from polyviz.codegen.values_c import SUM
 from polyviz.codegen.versions_c import MOST, step_of, tests_of
 from polyviz.model.expression import (
     Assign,
-    Branch,
-    Break,
-    Conditional,
     Constant,
     Element,
-    Logical,
     Loop,
     Name,
     While,
+    children,
     walk,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -46,46 +46,58 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
+    _Used = tuple[Element, tuple[Loop, ...]]
+
 
 class BodyVersions:
     """Knows which loops of the statement that is printed have a version without tests."""
 
-    def __init__(self, scop: Scop, plan: Plan, arrays: ArrayPrinter, printer: CExpressionPrinter) -> None:
+    def __init__(
+        self, scop: Scop, plan: Plan, dtypes: dict[str, str], arrays: ArrayPrinter, printer: CExpressionPrinter
+    ) -> None:
         self.scop = scop
+        self.sums = BodySums(scop, plan, dtypes, arrays, printer)
         self.wanted = plan.two_versions
         self.scalar = plan.scalar
         self.arrays = arrays
         self.printer = printer
 
-    def lines(self, loop: Loop, indent: int, lines: Callable[[int], list[str]]) -> list[str]:
-        """The text of ``loop``, of which ``lines`` makes one version at an indentation."""
+    def lines(self, loop: Loop, indent: int, plain: Callable[[int], list[str]]) -> list[str]:
+        """The text of ``loop``, of which ``plain`` makes one version at an indentation."""
+
+        def lines(deeper: int) -> list[str]:
+            return self.sums.lines(loop, deeper) or plain(deeper)
+
         condition = self._condition(loop)
         if not condition:
             return lines(indent)
-        pad = INDENT * indent
-        in_lanes = _is_parallel(loop) and not self.scalar
-        if self.arrays.untested:
-            return [*([f"{pad}#pragma omp simd"] if in_lanes else []), *lines(indent)]
-        lanes = [f"{pad}{INDENT}#pragma omp simd"] if in_lanes else []
-        self.arrays.in_range = True
-        plain = lines(indent + 1)
-        self.arrays.in_range = None
+        lanes = ["#pragma omp simd"] if _is_parallel(loop) and not self.scalar else []
+        pad, inside = INDENT * indent, INDENT * (indent + 1)
+        if self.arrays.untested or self.arrays.in_range:
+            return [*(pad + line for line in lanes), *lines(indent)]
+        with self._in_range():
+            untested = [*(inside + line for line in lanes), *lines(indent + 1)]
         tested = lines(indent + 1)
-        return [f"{pad}if ({condition}) {{", *lanes, *plain, f"{pad}}} else {{", *tested, f"{pad}}}"]
+        return [f"{pad}if ({condition}) {{", *untested, f"{pad}}} else {{", *tested, f"{pad}}}"]
+
+    @contextmanager
+    def _in_range(self) -> Iterator[None]:
+        before, self.arrays.in_range = self.arrays.in_range, True
+        yield
+        self.arrays.in_range = before
 
     def _condition(self, loop: Loop) -> str:
         """When all subscripts in ``loop`` are in range; empty where that is not known before it."""
         statement = self.arrays.statement
-        if not self.wanted or self.arrays.in_range is not None or statement is None or not _is_plain(loop):
+        loops = _nest(loop)
+        if not self.wanted or self.arrays.in_range is False or statement is None or not loops:
             return ""
-        checked = [one for one in _elements(loop.body) if is_checked(self.scop, one, statement)]
-        moving = {loop.iterator, *_written(loop)}
-        fixed = frozenset(one for one in _elements(loop.body) if one.subscripts and self._is_fixed(one, moving))
-        bounds = [node for bound in (loop.start, loop.stop) for node in walk(bound)]
-        if not checked or any(isinstance(node, Element) for node in bounds):
-            return ""
-        tests = self._tests(checked, loop, fixed)
-        return " && ".join([*self._runs(loop), *tests]) if 0 < len(tests) < MOST else ""
+        checked = [one for one in _used(loop) if is_checked(self.scop, one[0], statement)]
+        moving = {*(one.iterator for one in loops), *_written(loop)}
+        fixed = frozenset(one for one in _elements(loop.body) if self._is_fixed(one, moving))
+        tests = self._tests(checked, fixed)
+        runs = dict.fromkeys(run for one in loops for run in self._runs(one))
+        return " && ".join([*runs, *tests]) if 0 < len(tests) < MOST else ""
 
     def _runs(self, loop: Loop) -> list[str]:
         """That ``loop`` has an iteration, where that is a question."""
@@ -95,13 +107,12 @@ class BodyVersions:
         start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
         return [f"{start} < {stop}"]
 
-    def _tests(self, checked: Iterable[Element], loop: Loop, fixed: frozenset[Expression]) -> list[str]:
-        """What holds where all elements ``checked`` are in range; nothing where that is not known before ``loop``."""
+    def _tests(self, checked: Iterable[_Used], fixed: frozenset[Expression]) -> list[str]:
+        """What holds where all elements ``checked`` are in range; nothing where that is not known before the loops."""
         tests: dict[str, None] = {}
-        for element in sorted(dict.fromkeys(checked), key=_depth):
-            self.arrays.in_range = True  # What is loaded for a subscript was tested before it.
-            found = tests_of(self.arrays, self.printer, element, loop, fixed)
-            self.arrays.in_range = None
+        for element, loops in sorted(dict.fromkeys(checked), key=lambda one: _depth(one[0])):
+            with self._in_range():  # What is loaded for a subscript was tested before it.
+                found = tests_of(self.arrays, self.printer, element, loops, fixed)
             if found is None:
                 return []
             tests |= dict.fromkeys(found)
@@ -115,11 +126,31 @@ class BodyVersions:
         return infer(element, self.printer.environment).kind == "i"
 
 
-def _is_plain(loop: Loop) -> bool:
-    """Whether ``loop`` counts by one, and all of it happens in every iteration."""
-    decides = (Loop, While, Break, Branch, Conditional, Logical)
+def _nest(loop: Loop) -> list[Loop]:
+    """``loop``, which counts by one, and the loops right inside, all with the same bounds whenever they start; none
+    where there is more. What they do in some iterations only is tested at their ends like all else: where that asks for
+    too much, the other version runs."""
     nodes = [node for instruction in loop.body for node in walk(instruction)]
-    return loop.step == Constant(1) and not any(isinstance(node, decides) for node in nodes)
+    inside = [node for node in nodes if isinstance(node, Loop)]
+    deeper = [node for one in inside for part in one.body for node in walk(part) if isinstance(node, Loop)]
+    bounds = [node for one in (loop, *inside) for bound in (one.start, one.stop) for node in walk(bound)]
+    moves = any(isinstance(node, Element) or node == Name(loop.iterator) for node in bounds)
+    known = all(one.step == Constant(1) for one in (loop, *inside)) and not moves
+    return [loop, *inside] if known and not deeper and not any(isinstance(node, While) for node in nodes) else []
+
+
+def _used(loop: Loop, around: tuple[Loop, ...] = ()) -> Iterator[_Used]:
+    """The elements in ``loop``, each with the loops around it."""
+    around = (*around, loop)
+    pending: list[Node] = [*loop.body]
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, Loop):
+            yield from _used(node, around)
+            continue
+        if isinstance(node, Element):
+            yield node, around
+        pending = [*children(node), *pending]
 
 
 def _elements(body: Sequence[Node]) -> list[Element]:
@@ -127,7 +158,8 @@ def _elements(body: Sequence[Node]) -> list[Element]:
 
 
 def _written(loop: Loop) -> set[str]:
-    return {line.target.array for line in loop.body if isinstance(line, Assign)}
+    nodes = (node for instruction in loop.body for node in walk(instruction))
+    return {node.target.array for node in nodes if isinstance(node, Assign)}
 
 
 def _depth(element: Element) -> int:
@@ -139,6 +171,8 @@ def _depth(element: Element) -> int:
 def _is_parallel(loop: Loop) -> bool:
     """Whether each iteration has cells of its own: no two of them touch what one of them writes."""
     lines = [line for line in loop.body if isinstance(line, Assign)]
+    if len(lines) < len(loop.body):
+        return False
     targets = {line.target.array: line.target for line in lines}
     own = all(
         target.subscripts and target.subscripts[-1] == Name(loop.iterator) and not _moves(target.subscripts[:-1], loop)

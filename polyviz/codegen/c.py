@@ -11,6 +11,7 @@ from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import apart, placed_body, private_name, reading_back, work_of
 from polyviz.codegen.body_versions_c import BodyVersions
+from polyviz.codegen.bytes_apart import lanes_of
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.conditional_cells_c import CellPrinter
 from polyviz.codegen.even_strips_c import StripPrinter
@@ -35,6 +36,7 @@ from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.rows_ahead_c import RowsAheadPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.select_c import Choice, SelectPrinter
+from polyviz.codegen.shared_values_c import SharedValuePrinter
 from polyviz.codegen.teams_c import TeamPrinter
 from polyviz.codegen.temporaries_c import TemporaryPrinter
 from polyviz.codegen.text import TextBuilder, title_of
@@ -56,7 +58,6 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
-
 
 SMALLEST_PARALLEL_WORK = 50_000
 """Statement instances below which starting threads costs more than they save: some tens of microseconds of work."""
@@ -117,10 +118,10 @@ class _CProgram:
         self.around = LanesAroundPrinter(self.scop, self.plan, self.dtypes, *shown, self._node)
         self.windows = WindowPrinter(self.scop, self.types, self.dtypes, *shown)
         self.guards = GuardPrinter(self.scop, *shown, self._node)
+        self.shared = SharedValuePrinter(self.scop, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
-        self.printer.versions = BodyVersions(self.scop, self.plan, *shown[:2]).lines
+        self.printer.versions = BodyVersions(self.scop, self.plan, self.dtypes, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
-        self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         swept = (self.scop, self.plan, self.row_blocks.types)
         self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors, self.floating_point)
@@ -143,8 +144,7 @@ class _CProgram:
         self._epilogue()
         arguments = self.arrays.arguments()
         self.vectors.write(functions := self.blocks.functions())
-        between = f"{functions.text()}\n" if functions.lines else ""
-        start = self._head(between)
+        start = self._head(between := f"{functions.text()}\n" if functions.lines else "")
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
         printers = (self.blocks, self.array_sums, self.lifted, self.held, self.panels, self.row_blocks, self.time)
         shifts = ((start.count("\n"), functions), (head.count("\n"), self.text))
@@ -195,13 +195,13 @@ class _CProgram:
         """All that stands before the function itself, and before those of register tiles."""
         is_complex = self.printer.uses_complex or any(name.startswith("complex") for name in self.dtypes.values())
         includes = ["#include <complex.h>\n#undef I"] * is_complex
-        includes += [f"#include <{name}.h>" for name in ("math", "stdint", "stdlib")]
         threads = self.array_sums.used or self.pipelines.used or self.teams.used or self.strips.used
+        includes += [f"#include <{name}.h>" for name in ("math", "stdint", "stdlib")]
         includes += [THREADS] * threads + [PIPELINE] * self.pipelines.used
-        title = f"/* {title_of(self.scop, self.plan)} */\n"
         helpers = helper_source(self.printer.helpers | self.arrays.helpers)
         several = vector_declarations(f"{helpers}\n{functions}\n{self.text.text()}", self.floating_point)
-        return "".join(f"{part}\n\n" for part in (title + "\n".join(includes), several, helpers) if part)
+        start = "\n".join([f"/* {title_of(self.scop, self.plan)} */", *includes])
+        return "".join(f"{part}\n\n" for part in (start, several, helpers) if part)
 
     def _signature(self, arguments: tuple[ProgramArgument, ...]) -> str:
         parameters = ",\n    ".join(self.arrays.declaration(argument) for argument in arguments)
@@ -214,8 +214,8 @@ class _CProgram:
         return "".join(f"    {line}\n" for line in lines)
 
     def _epilogue(self) -> None:
-        result = f"return {'failure' if self.arrays.helpers else '0'};"
-        for line in (*self.temporaries.releases(), *self.arrays.epilogue(), result):
+        result = "failure" if self.arrays.helpers else "0"
+        for line in (*self.temporaries.releases(), *self.arrays.epilogue(), f"return {result};"):
             self.text.add(1, line)
         self.text.add(0, "}")
 
@@ -314,14 +314,15 @@ class _CProgram:
         if self.around.write(node, self.bodies, indent):
             return
         self.chosen = self.selects.choice(node, self.bodies)
-        chosen = self.selects.opened(node, self.chosen, indent)
+        chosen = self.selects.opened(node, self.chosen, self.bodies, indent)
         with chosen as there, self.windows.kept(node, self.bodies, there) as inside:
-            self.text.add(inside, f"#pragma omp simd{f' simdlen({node.interleave})' if node.interleave > 1 else ''}")
+            if pragma := lanes_of(self.scop, node, self.bodies, self.dtypes):
+                self.text.add(inside, pragma)
             self._choosing_loop(node, inside)
 
     def _choosing_loop(self, node: For, indent: int) -> None:
         """A loop that does not branch, once it is known what is ``chosen``."""
-        self.in_lanes, self.printer.is_free = True, self.free_in_lanes
+        self.in_lanes, self.printer.is_free = True, never_free if self.plan.selects is None else self.arrays.is_free
         self._plain_loop(node, indent)
         self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None
 
@@ -393,8 +394,5 @@ class _CProgram:
             self.blocks.block(node.statement, node.arguments, indent, packed=node.statement in self.blocks.packed)
             return
         statement = self.scop.statement(node.statement)
-        own = placed_body(statement, self.bodies[node.statement], node.arguments)
-        self.arrays.enter(statement)
-        comment = f"  // line {statement.span.line}: {statement.headline}"
-        for number, line in enumerate(self.printer.instructions([self.chosen.body] if self.chosen else own, 0)):
-            self.text.add(indent, line + (comment if number == 0 else ""), statement)
+        body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        self.shared.write(statement, [self.chosen.body] if self.chosen else body, indent)

@@ -57,6 +57,7 @@ from polyviz.codegen.values_c import (
 )
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
+    Assign,
     Binary,
     Call,
     Compare,
@@ -124,6 +125,7 @@ class CExpressionPrinter:
         self.steady = frozenset[str]()
         self.is_free: Callable[[Expression], bool] = never_free
         self.versions: Callable[[Loop, int, Callable[[int], list[str]]], list[str]] = _one_version
+        self.shared: Callable[[Assign], tuple[list[str], Assign]] = _nothing_shared
         self.going_on = going_on
         self.helpers: set[str] = set()
         self.uses_complex = False
@@ -348,6 +350,10 @@ def _is_bit(value: Value) -> bool:
 
 def _one_version(_loop: Loop, indent: int, lines: Callable[[int], list[str]]) -> list[str]:
     return lines(indent)
+
+
+def _nothing_shared(assign: Assign) -> tuple[list[str], Assign]:
+    return [], assign
 
 
 def _untested(_loop: Loop, text: str) -> str:

@@ -66,10 +66,32 @@ static inline {T} {name}({T} a, {T} b)
 }
 """
     ),
+    # Where the quotient is small, and so exact to the right of its point, one multiply-add leaves what `fmod` leaves.
+    ("floor_rest", "f"): Helper(
+        """\
+static inline int {name}({T} a, {T} b, {T} *quotient, {T} *rest)  // whether it was told without a call of fmod
+{
+#ifdef FP_FAST_FMA
+    *quotient = floor{f}(a / b);
+    *rest = fma{f}(-*quotient, b, a);
+    if (*rest != 0 && (*rest < 0) != (b < 0)) {  // the quotient was rounded up to a whole number
+        *quotient -= 1;
+        *rest += b;
+    }
+    return fabs{f}(*quotient) < 0x1p20 && fabs{f}(b) < INFINITY;
+#else
+    return 0;
+#endif
+}
+"""
+    ),
     ("floor_div", "f"): Helper(
         """\
 static inline {T} {name}({T} a, {T} b)
 {
+    {T} near, rest;
+    if (floor_rest_{suffix}(a, b, &near, &rest))
+        return near != 0 ? near : near * near * a / b;
     {T} remainder = fmod{f}(a, b);
     {T} quotient = (a - remainder) / b;
     if (b == 0)
@@ -81,7 +103,8 @@ static inline {T} {name}({T} a, {T} b)
     {T} whole = floor{f}(quotient);
     return quotient - whole > 0.5 ? whole + 1 : whole;
 }
-"""
+""",
+        ("floor_rest_{suffix}",),
     ),
     ("floor_mod", "i"): Helper(
         """\
@@ -117,12 +140,15 @@ static inline {T} {name}({T} a, {T} b)
         """\
 static inline {T} {name}({T} a, {T} b)
 {
-    {T} remainder = fmod{f}(a, b);
+    {T} near, remainder;
+    if (!floor_rest_{suffix}(a, b, &near, &remainder))
+        remainder = fmod{f}(a, b);
     if (remainder == 0)
         return b < 0 ? -({T})0 : 0;
     return (b < 0) != (remainder < 0) ? remainder + b : remainder;
 }
-"""
+""",
+        ("floor_rest_{suffix}",),
     ),
     # As "floor_mod", of a divisor that is a power of two and no less than 1: no operation rounds.
     ("floor_mod_exact", "f"): Helper(
@@ -281,7 +307,7 @@ static inline {T} {name}({T} a)
         """\
 static inline {T} {name}(double a)
 {
-    return a >= {MIN} && a < -(double){MIN} ? ({T})a : {MIN};
+    return fabs(a) < -(double){MIN} ? ({T})a : {MIN};
 }
 """
     ),

@@ -47,7 +47,7 @@ def print_instructions(printer: CExpressionPrinter, body: Sequence[Instruction],
 def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: int) -> list[str]:
     match instruction:
         case Assign():
-            return [INDENT * indent + _assignment(printer, instruction)]
+            return _with_shared(printer, instruction, indent)
         case Branch():
             return _branch(printer, instruction, indent)
         case Loop():
@@ -58,6 +58,15 @@ def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: 
         case Break():
             return [INDENT * indent + "break;"]
     raise TypeError(f"not an instruction: {instruction!r}")
+
+
+def _with_shared(printer: CExpressionPrinter, node: Assign, indent: int) -> list[str]:
+    """An assignment behind the values that it asks for several times, in braces of their own."""
+    constants, changed = printer.shared(node)
+    if not constants:
+        return [INDENT * indent + _assignment(printer, node)]
+    pad, inside = INDENT * indent, INDENT * (indent + 1)
+    return [f"{pad}{{", *(inside + line for line in (*constants, _assignment(printer, changed))), f"{pad}}}"]
 
 
 def _assignment(printer: CExpressionPrinter, node: Assign) -> str:

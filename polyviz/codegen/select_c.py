@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, type_named
 from polyviz.codegen.loops import Block, Instance
+from polyviz.codegen.steady_cells_c import SteadyCellPrinter
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
 from polyviz.model.expression import Assign, Conditional, Element, Expression, Name, rebuild, walk
 from polyviz.model.select import selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -66,6 +67,7 @@ class SelectPrinter:
         self.arrays = arrays
         self.printer = printer
         self.text = text
+        self.steady = SteadyCellPrinter(scop, dtypes, arrays, printer, text)
         self.wanted = plan.selects or ()
         for name in self.wanted:  # All names are asked for now, so that no loop variable gets them.
             for node in (part for line in scop.statement(name).body for part in walk(line)):
@@ -94,10 +96,16 @@ class SelectPrinter:
         return None if found is None or found.steady else found
 
     @contextmanager
-    def opened(self, loop: For, choice: Choice | None, indent: int) -> Iterator[int]:
+    def opened(
+        self, loop: For, choice: Choice | None, bodies: MutableMapping[str, Sequence[Instruction]], indent: int
+    ) -> Iterator[int]:
         """What stands around the loop, in braces of its own: where it is empty the cells may not even exist; how far
-        the loop is indented."""
-        if choice is None or not choice.steady:
+        the loop is indented. One that does not choose finds in ``bodies`` what it loads before."""
+        if choice is None:
+            with self.steady.loaded(loop, bodies, indent) as inside:
+                yield inside
+            return
+        if not choice.steady:
             yield indent
             return
         start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))

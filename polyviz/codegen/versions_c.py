@@ -68,7 +68,7 @@ class VersionPrinter:
             start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
             tests[f"{start} < {stop}"] = None
         for element in self._tested(loop, bodies):
-            found = tests_of(self.arrays, self.printer, element, loop, fixed)
+            found = tests_of(self.arrays, self.printer, element, (loop,), fixed)
             if found is None:
                 return ""
             tests |= dict.fromkeys(found)
@@ -120,25 +120,31 @@ def tests_of(
     arrays: ArrayPrinter,
     printer: CExpressionPrinter,
     element: Element,
-    loop: For | Loop,
+    loops: Sequence[For | Loop],
     fixed: frozenset[Expression],
 ) -> list[str] | None:
-    """What holds where the subscripts of ``element`` are in range; None where the ends of ``loop`` do not tell."""
+    """What holds where the subscripts of ``element`` are in range; None where the ends of ``loops`` do not tell."""
     if element.array not in arrays.shaped:
         return None
-    last: Expression = Binary("-", loop.stop, Constant(1))
-    if isinstance(loop.stop, Constant) and isinstance(loop.stop.value, int):
-        last = Constant(loop.stop.value - 1)
     found = []
     for axis, subscript in enumerate(element.subscripts):
-        step = step_of(subscript, loop.iterator, fixed)
-        if step is None:
-            return None
+        places = [subscript]
+        for loop in loops:
+            step = step_of(subscript, loop.iterator, fixed)
+            if step is None:
+                return None
+            ends = (loop.start, _last(loop)) if step else (loop.start,)
+            places = [_at(place, loop.iterator, end) for place in places for end in ends]
         extent = arrays.tested_extent(element.array, axis)
-        for end in (loop.start, last) if step else (loop.start,):
-            place = printer.expression(_at(subscript, loop.iterator, end))
-            found.append(f"(uint64_t)({place}) < (uint64_t){extent}")
+        found += [f"(uint64_t)({printer.expression(place)}) < (uint64_t){extent}" for place in places]
     return found
+
+
+def _last(loop: For | Loop) -> Expression:
+    """The value of the variable of ``loop`` in its last iteration."""
+    if isinstance(loop.stop, Constant) and isinstance(loop.stop.value, int):
+        return Constant(loop.stop.value - 1)
+    return Binary("-", loop.stop, Constant(1))
 
 
 def _instances(node: LoopNode) -> list[Instance] | None:

@@ -24,9 +24,8 @@ def counted_from(
     strip: For, scop: Scop, expansions: Sequence[Expansion], bodies: Mapping[str, Sequence[Instruction]]
 ) -> dict[str, Sequence[Instruction]]:
     """The bodies that change below the loop ``strip``, with cells of windows counted from its iterator."""
-    start = strip.start.value if isinstance(strip.start, Constant) else None
     fitting = [one for one in expansions if one.window and one.window == strip.step]
-    if not fitting or not isinstance(start, int) or start % strip.step:
+    if not fitting or not _is_multiple(strip.start, strip.step):
         return {}
     loops = [node for node in descendants(strip.body) if isinstance(node, For)]
     within = {loop.iterator for loop in loops if _is_within(loop, strip)}
@@ -45,6 +44,18 @@ def counted_from(
     return result
 
 
+def _is_multiple(start: Expression, step: int) -> bool:
+    """Whether ``start`` is known to be a multiple of ``step``."""
+    match start:
+        case Constant(int() as value):
+            return value % step == 0
+        case Binary("*", left, right):
+            return _is_multiple(left, step) or _is_multiple(right, step)
+        case Binary("+" | "-", left, right):
+            return _is_multiple(left, step) and _is_multiple(right, step)
+    return False
+
+
 def _is_within(loop: For, strip: For) -> bool:
     """Whether all iterations of ``loop`` lie in the strip that starts at the iterator of ``strip``."""
     begin, end = Name(strip.iterator), Binary("+", Name(strip.iterator), Constant(strip.step))
@@ -56,7 +67,10 @@ def _name(arguments: tuple[Expression, ...]) -> str:
 
 
 def _parts(bound: Expression, function: str) -> tuple[Expression, ...]:
-    return bound.arguments if isinstance(bound, Call) and bound.function == function else (bound,)
+    """Everything that ``bound`` is the least or the greatest of."""
+    if not isinstance(bound, Call) or bound.function != function:
+        return (bound,)
+    return tuple(part for argument in bound.arguments for part in _parts(argument, function))
 
 
 def _instruction(node: object) -> Instruction:

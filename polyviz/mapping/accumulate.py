@@ -133,10 +133,14 @@ def in_lanes(statement: Statement, reduction: Reduction) -> bool:
 
 
 def _with_lanes(accumulation: Accumulation, processor: Processor | None) -> Accumulation:
-    short = processor is not None and processor.vector_bytes < VECTOR_BYTES
-    if short or accumulation.stride != "unit":
+    if accumulation.stride != "unit" or not has_lanes(processor):
         return accumulation
     return replace(accumulation, lanes=LANES)
+
+
+def has_lanes(processor: Processor | None) -> bool:
+    """Whether ``processor`` has registers for so many lanes, as far as that is known."""
+    return processor is None or processor.vector_bytes >= VECTOR_BYTES
 
 
 def _said(accumulation: Accumulation) -> Decision:

@@ -158,8 +158,14 @@ def chains_apart(
     changed = None
     for (path, _), found in reversed(list(zip(bands(tree), properties, strict=True))):
         order = _order_of_chain(scop, dependences, tree, path, found)
-        if order is not None:
-            changed = split_band(permute_members(changed or tree, path, order)[0], path, 1)
+        if order is None:
+            continue
+        apart = split_band(permute_members(changed or tree, path, order)[0], path, 1)
+        inside = (*path, 0)
+        if not _has_copies(scop, dependences, tree, (path,)) or has_chains_in_strips(
+            scop, dependences, apart, path, (0,), (inside,)
+        ):
+            changed = apart
     return changed
 
 
@@ -175,7 +181,7 @@ def _order_of_chain(
     if found.members[last].coincident:
         return None
     order = (parallel, *(place for place in range(len(found.members)) if place not in (parallel, last)), last)
-    return order if is_chain_after(scop, dependences, tree, path, order) else None
+    return order if waits_after(scop, dependences, tree, path, order) else None
 
 
 def _is_chain(visit: BandVisit) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.array_sums import find_array_sums
+from polyviz.mapping.body_sums import find_body_sums
 from polyviz.mapping.lifting import find_liftings
 from polyviz.mapping.mirrors import find_mirrors
 from polyviz.mapping.passes import fuse_passes
@@ -106,6 +107,9 @@ class MemoryRules:
         if self.accumulate:
             found, said = find_accumulations(scop, plan.tree, processor)
             plan = replace(plan, accumulations=found, decisions=(*plan.decisions, *said))
+        if self.accumulate and self.floating_point == "reassociate":
+            sums, added = find_body_sums(scop, processor)
+            plan = replace(plan, body_sums=sums, decisions=(*plan.decisions, *added))
         if self.lift:
             liftings, lifted = find_liftings(scop, plan.tree)
             plan = replace(plan, liftings=liftings, decisions=(*plan.decisions, *lifted))

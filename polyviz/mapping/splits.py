@@ -18,6 +18,8 @@ from polyviz.transform.shape import (
     Loops,
     Part,
     Shape,
+    loops_at,
+    pruned,
     restricted,
     sequence_of,
     shape_of,
@@ -46,16 +48,15 @@ def split_at_equal_iterators(
     decisions: list[Decision] = []
     walk = list(zip(bands(tree), visits(scop, dependences, tree), strict=True))
     for (path, band), visit in reversed(walk):
-        names = statements_under(band)
-        if len(names) != 1 or _has_bands_below(tree, path) or not visit.depth:
+        if _has_bands_below(tree, path) or not visit.depth:
             continue
-        found = next((row for row in _rows_around(tree, path) if _is_tied_there(visit, row, names[0])), None)
+        found = next((row for row in _rows_around(tree, path) if _is_tied_there(visit, row)), None)
         if found is None:
             continue
         shape = shape_of(tree)
-        pieces = _pieces(members(band), found, band.get_domain())
+        pieces = _pieces(members(band), found, band.get_domain(), loops_at(shape, path).child)
         tree = tree_of(tree.get_domain(), with_part(shape, path, pieces))
-        decisions.append(_said(names))
+        decisions.append(_said(statements_under(band)))
     return tree, tuple(decisions)
 
 
@@ -69,44 +70,46 @@ def _rows_around(tree: isl.Schedule, path: Path) -> Iterator[isl.UnionPwAff]:
         yield prefix.get_at(position)
 
 
-def _is_tied_there(visit: BandVisit, row: isl.UnionPwAff, name: str) -> bool:
+def _is_tied_there(visit: BandVisit, row: isl.UnionPwAff) -> bool:
     """Whether every loop of the band carries something, and all of it starts or ends where the loop equals ``row``."""
-    outer = isl.UnionMap.from_union_pw_aff(row).extract_map(_row_space(visit, name))
+    every = isl.UnionMap.from_union_pw_aff(row)
     left = visit.constraints
     for rows in visit.rows:
-        own = rows[name]
-        equal = own.intersect(outer.reset_tuple_id(isl.dim_type.out)).domain()
-        carried = [forward(found, rows).union(backward(found, rows)) for found in left]
-        if all(pairs.is_empty() for pairs in carried):
+        equal = {name: _equal(own, every) for name, own in rows.items()}
+        carried = [(found, forward(found, rows).union(backward(found, rows))) for found in left]
+        if all(pairs.is_empty() for _, pairs in carried):
             return False
-        if not all(_touches(pairs, equal) for pairs in carried):
+        if not all(_touches(pairs, equal[found.source], equal[found.sink]) for found, pairs in carried):
             return False
         left = undecided(left, rows)
     return True
 
 
-def _touches(pairs: isl.Map, instances: isl.Set) -> bool:
-    """Whether each of ``pairs`` has an end among ``instances``; no, where isl cannot tell with few operations.
+def _equal(own: isl.Map, every: isl.UnionMap) -> isl.Set:
+    """The instances for which the row ``own`` of their statement has the value that ``every`` row has for them."""
+    return own.intersect(every.extract_map(own.get_space()).reset_tuple_id(isl.dim_type.out)).domain()
+
+
+def _touches(pairs: isl.Map, sources: isl.Set, sinks: isl.Set) -> bool:
+    """Whether each of ``pairs`` starts in ``sources`` or ends in ``sinks``; no, where isl cannot tell with few
+    operations.
 
     The others are an inequality to either side. Pairs subtracted from pairs would be pieces times pieces.
     """
-    others = with_known_quotients(instances).complement()
-    none_left = solved(lambda: pairs.intersect_domain(others).intersect_range(others).is_empty())
+    first, last = (with_known_quotients(instances).complement() for instances in (sources, sinks))
+    none_left = solved(lambda: pairs.intersect_domain(first).intersect_range(last).is_empty())
     return none_left is True
 
 
-def _row_space(visit: BandVisit, name: str) -> isl.Space:
-    return visit.rows[0][name].get_space()
-
-
-def _pieces(rows: tuple[isl.UnionPwAff, ...], row: isl.UnionPwAff, instances: isl.UnionSet) -> Shape:
-    """The loops ``rows`` over ``instances``, each in three pieces: below, at and above ``row``."""
+def _pieces(rows: tuple[isl.UnionPwAff, ...], row: isl.UnionPwAff, instances: isl.UnionSet, body: Shape) -> Shape:
+    """The loops ``rows`` over ``instances`` around ``body``, each in three pieces: below, at and above ``row``."""
     if not rows:
-        return Shape()
+        return pruned(body, instances)
     parts = []
     for inside in _compared(rows[0], row, instances):
         if not inside.is_empty():
-            parts.append(Part(Loops(_pieces(rows[1:], row, inside), (restricted(rows[0], inside),)), inside))
+            pieces = _pieces(rows[1:], row, inside, body)
+            parts.append(Part(Loops(pieces, (restricted(rows[0], inside),)), inside))
     return sequence_of(parts)
 
 

@@ -45,18 +45,19 @@ def place_temporaries(
     """Decide the storage of every privatized scalar under the order of ``tree``.
 
     A temporary is declared at the deepest node of the tree where every scheduled iteration touches a single copy, and
-    every copy is touched in a single iteration; it is expanded to an array when there is no such node, along as few
-    of the loops around it as the order allows. With ``windows`` a small array is declared where an iteration touches a
-    few neighbouring copies.
+    every copy is touched in a single iteration, or at one such node in each part of a sequence that has copies of its
+    own; it is expanded to an array when there is no such node, along as few of the loops around it as the order
+    allows. With ``windows`` a small array is declared where an iteration touches a few neighbouring copies.
     """
     locals_: list[str] = []
     expansions: list[Expansion] = []
     decisions: list[Decision] = []
     for privatization in dependences.privatizations:
         copies = copies_of_scalar(scop, privatization)
-        path = _home(tree, copies)
-        if path is not None:
-            tree = _insert_local(tree, path, privatization.array)
+        homes = _homes(tree, copies)
+        if homes is not None:
+            for path in homes:
+                tree = _insert_local(tree, path, privatization.array)
             locals_.append(privatization.array)
             decisions.append(_local_decision(privatization, copies))
             continue
@@ -79,14 +80,14 @@ def place_temporaries(
 
 def is_local(scop: Scop, privatization: Privatization, tree: isl.Schedule) -> bool:
     """Whether a variable declared inside the loops of ``tree`` can hold the temporary."""
-    return _home(tree, copies_of_scalar(scop, privatization)) is not None
+    return _homes(tree, copies_of_scalar(scop, privatization)) is not None
 
 
 def grows(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: isl.Schedule) -> bool:
     """Whether a variable of the iterations of ``tree`` would be an array for all of a call in ``changed``."""
     for found in dependences.privatizations:
         copies = copies_of_scalar(scop, found)
-        if _home(tree, copies) is None or _home(changed, copies) is not None:
+        if _homes(tree, copies) is None or _homes(changed, copies) is not None:
             continue
         if _window_home(changed, copies, found.depth) is None:
             return True
@@ -139,6 +140,38 @@ def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     """The path of the deepest node that holds all accesses and separates the copies; None when there is none."""
     homes = (path for path, node in _from_below(tree, copies) if _separates(node, copies))
     return next(homes, None)
+
+
+def _homes(tree: isl.Schedule, copies: isl.UnionMap) -> tuple[Path, ...] | None:
+    """The home of all accesses, or those in the parts of a sequence that share no copy; None where one has none."""
+    home = _home(tree, copies)
+    if home is not None:
+        return (home,)
+    found: list[Path] = []
+    for part in _parts(tree, copies):
+        homes = _homes(tree, part)
+        if homes is None:
+            return None
+        found += homes
+    return tuple(found) or None
+
+
+def _parts(tree: isl.Schedule, copies: isl.UnionMap) -> list[isl.UnionMap]:
+    """``copies`` by the parts of the deepest sequence that holds all accesses; none where two parts share one."""
+    node = tree.get_root()
+    touched = copies.domain().intersect(tree.get_domain())
+    while (child := _only_child_with(node, touched)) is not None:
+        node = node.child(child)
+    if kind_of(node) != "sequence":
+        return []
+    inside = (node.child(position).child(0).get_domain() for position in range(node.n_children()))
+    parts = [part for part in map(copies.intersect_domain, inside) if not part.is_empty()]
+    taken = isl.UnionSet.empty(copies.get_space())
+    for part in parts:
+        if not taken.intersect(part.range()).is_empty():
+            return []
+        taken = taken.union(part.range())
+    return parts
 
 
 def _window_home(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> tuple[Path, int, int] | None:

@@ -307,16 +307,16 @@ class Plan:
     trip counts; ``work`` how much each parallel loop has to do; ``register_tiles`` which nests may run by register
     tiles, ``block_tiles`` in which tiles only;
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
-    registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
-    time run together; ``in_cache`` is the plan for arrays that the first-level cache holds, of which the program uses
-    the liftings; ``mirrors`` which rows are updated from both ends; ``periodic`` what is something simpler but at the
-    ends of an innermost loop; ``selects`` which
-    statements choose between values in vector lanes instead of branching (None: lanes branch as the user does);
+    registers, ``body_sums`` which statements that stay whole have loops that add in lanes; ``liftings`` which rows are
+    kept in stretches side by side, ``time_steps`` which steps over time run together; ``in_cache`` is the plan for
+    arrays that the first-level cache holds, of which the program uses the liftings; ``mirrors`` which rows are
+    updated from both ends; ``periodic`` what is something simpler but at the ends of an innermost loop; ``selects``
+    which statements choose between values in vector lanes instead of branching (None: lanes branch as the user does);
     ``factored`` which have sums with a common factor that is taken out where these may be reordered, ``multiplied``
     which have quotients that become products there, ``late`` which have terms that are added last there;
-    ``rows_ahead`` which walk down rows that are asked for some steps ahead;
-    ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``even_strips`` are marks of
-    parallel loops over strips that may as well be wider or narrower; ``two_versions``: innermost loops
+    ``rows_ahead`` which walk down rows that are asked for some steps ahead; ``vectors`` is the processor for whose
+    vector registers ``jam`` marks are meant; ``even_strips`` are marks of parallel loops over strips that may as well
+    be wider or narrower; ``two_versions``: innermost loops
     have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
     negative; ``decisions`` continue the schedule's log; ``device`` holds the kernels
     where the target runs blocks and threads; ``scalar``: no loop runs in vector lanes; ``threads`` bounds how
@@ -339,6 +339,7 @@ class Plan:
     block_tiles: tuple[BlockTiles, ...] = ()
     array_sums: tuple[ArraySum, ...] = ()
     accumulations: tuple[Accumulation, ...] = ()
+    body_sums: tuple[str, ...] = ()
     liftings: tuple[Lifting, ...] = ()
     time_steps: tuple[TimeSteps, ...] = ()
     in_cache: Plan | None = None

@@ -52,10 +52,10 @@ def native_type(argument: ProgramArgument) -> type[Any]:
 def number_type(dtype: str) -> type[Any] | None:
     """The type of ctypes for one number that C writes and Python reads back as it is; None where there is none.
 
-    >>> number_type("float32")(0.5).value, number_type("complex128")
-    (0.5, None)
+    >>> number_type("float32")(0.5).value, number_type("bool")(1).value, number_type("complex128")
+    (0.5, True, None)
     """
-    return None if dtype == "bool" else _BY_VALUE.get(dtype)
+    return ctypes.c_bool if dtype == "bool" else _BY_VALUE.get(dtype)
 
 
 def getter(argument: ProgramArgument) -> Getter:

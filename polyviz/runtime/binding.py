@@ -108,9 +108,11 @@ class Binder:
         return self._named.signature
 
     def quick_calls(self) -> QuickCalls:
-        """What recognises calls like those that were bound before; none of them where names or defaults take part."""
+        """What recognises calls like those that were bound before; none of them where names take part."""
         ranked = [name for name, array in self.arrays.items() if array.rank]
-        return QuickCalls(self._named.positional or (), ranked, tuple(self.written))
+        parameters = self.signature.parameters.values()
+        defaults = [parameter.default for parameter in parameters if parameter.default is not parameter.empty]
+        return QuickCalls(self._named.positional or (), ranked, tuple(self.written), defaults)
 
     def bind(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False

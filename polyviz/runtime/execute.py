@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -133,11 +133,6 @@ class NativeRunner:
         write_back(self.program, values, copied)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
         return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a call needs no arrays made for it."""
-        return not self.program.locals
 
     def run_native(self, values: Sequence[int | float]) -> int:
         """Call the function with one number per argument; 0, or the 1-based number of the test that failed.
@@ -312,16 +307,17 @@ def is_addressable(array: NDArray[Any]) -> bool:
 
 def make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, NDArray[Any]]:
     """The arrays that the source creates itself, with what they hold at first."""
-    made = {}
-    for local in locals_:
-        shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
-        if local.values is not None:
-            made[local.name] = np.array(local.values, dtype=local.dtype)
-        elif local.function == "full" and local.fill is not None:
-            made[local.name] = np.full(shape, evaluate(local.fill, values), dtype=local.dtype)
-        else:
-            made[local.name] = getattr(np, local.function)(shape, dtype=local.dtype)
-    return made
+    return {local.name: maker_of(local, values)() for local in locals_}
+
+
+def maker_of(local: LocalArray, values: Values) -> Callable[[], NDArray[Any]]:
+    """What makes such an array again and again, for one call with ``values`` or others that mean the same to it."""
+    shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
+    if local.values is not None:
+        return partial(np.array, local.values, dtype=local.dtype)
+    if local.function == "full" and local.fill is not None:
+        return partial(np.full, shape, evaluate(local.fill, values), dtype=local.dtype)
+    return partial(getattr(np, local.function), shape, dtype=local.dtype)
 
 
 def _backups(program: Program, values: Values) -> dict[str, NDArray[Any]]:

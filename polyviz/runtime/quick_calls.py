@@ -5,7 +5,8 @@ strides of the arrays and from the types of the numbers and the values of intege
 these of an earlier one needs none of the tests again. Where arrays are, whether they may be written and whether they
 share memory is different every time, and is checked, as are the elements that lead to subscripts: they must be between
 those of the earlier call. Where the loops themselves test subscripts, arrays are kept to be restored, as in every call.
-Numbers that are handed back are written to cells of the call's own. Whatever is unusual in any way is left to the usual
+Numbers that are handed back are written to cells of the call's own, and the arrays that the source creates are made for
+each call, where they depend on nothing but sizes. Whatever is unusual in any way is left to the usual
 way, which says what is wrong with it.
 """
 
@@ -19,15 +20,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from polyviz.model.expression import Element, Name, walk
 from polyviz.runtime.arguments import address, getter, number_type
 from polyviz.runtime.data_bounds import values_in
-from polyviz.runtime.execute import NativeRunner, as_handed_over, is_addressable
+from polyviz.runtime.execute import NativeRunner, as_handed_over, is_addressable, maker_of
 from polyviz.runtime.failures import failed_test
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
+
+    from numpy.typing import NDArray
 
     from polyviz.model.program import Program, ProgramArgument
     from polyviz.runtime.binding import Bound
@@ -65,7 +69,7 @@ class _Array:
 class _Results:
     """The numbers that the function writes: for each its slot and type, and the position of the argument that it is at
     first, None where it starts as 0; ``handed`` are the places of what a call hands back among these and, behind them,
-    the arguments of the call."""
+    the arguments of the call and the arrays made for it."""
 
     cells: tuple[tuple[int, type[Any], int | None], ...]
     handed: tuple[int, ...]
@@ -82,6 +86,15 @@ class _Results:
         if self.is_tuple:
             return found
         return found[0] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """An array that the source creates; its address goes to each of ``slots``."""
+
+    name: str
+    make: Callable[[], NDArray[Any]]
+    slots: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +116,16 @@ class _Prepared:
     results: _Results | None
     restored: tuple[int, ...]
     layouts: tuple[str, ...]
+    made: tuple[_Made, ...]
 
     def run(self, values: list[Any], arguments: _Arguments) -> Any:
         """Call the function with ``values``; what a call with ``arguments`` hands back."""
+        for local in self.made:
+            # New ones for every call, which may hand them back.
+            array = local.make()
+            arguments = (*arguments, array)
+            for slot in local.slots:
+                values[slot] = address(array)
         results = self.results
         if results is None:
             self._call(values, arguments)
@@ -164,10 +184,14 @@ class QuickCalls:
     """The kinds of calls that one kernel has checked, with arguments of these ``names``, those in ``ranked`` arrays.
 
     ``written`` are the arrays whose content changes, and the numbers that do: nothing is checked of the latter.
+    ``defaults`` are the values of the last arguments where a call leaves them out.
     """
 
-    def __init__(self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str]) -> None:
+    def __init__(
+        self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str], defaults: Sequence[Any] = ()
+    ) -> None:
         self.names = tuple(names)
+        self.defaults = tuple(defaults)
         self.arrays = tuple(position for position, name in enumerate(names) if name in ranked)
         self.others = tuple(position for position, name in enumerate(names) if name not in ranked)
         self.written = frozenset(written)
@@ -177,6 +201,7 @@ class QuickCalls:
     def run(self, arguments: _Arguments) -> tuple[Program, tuple[str, ...], Any] | None:
         """Run a call like one before: the program that ran, what is to be said of the layout of arrays, and the result;
         None where it has to go the usual way."""
+        arguments = self._completed(arguments)
         try:
             known = self._known.get(self._key(arguments), ())
         except (AttributeError, IndexError, TypeError):
@@ -191,8 +216,9 @@ class QuickCalls:
 
     def remember(self, arguments: _Arguments, bound: Bound, runner: object) -> None:
         """Prepare for calls like this one, which went well, where its kind can be told quickly."""
-        if not isinstance(runner, NativeRunner) or not runner.is_plain:
+        if not isinstance(runner, NativeRunner):
             return
+        arguments = self._completed(arguments)
         if not arguments or len(arguments) != len(self.names) or not self._is_usual(arguments):
             return
         key = self._key(arguments)
@@ -204,6 +230,11 @@ class QuickCalls:
         prepared = self._prepared(arguments, bound, runner)
         if prepared is not None:
             self._known[key] = (*known, prepared)
+
+    def _completed(self, arguments: _Arguments) -> _Arguments:
+        """``arguments`` and the defaults of those that are left out."""
+        missing = len(self.names) - len(arguments)
+        return (*arguments, *self.defaults[-missing:]) if 0 < missing <= len(self.defaults) else arguments
 
     def _is_usual(self, arguments: _Arguments) -> bool:
         """Whether these are NumPy's own arrays, which generated code reads where they are, and Python's or NumPy's
@@ -228,7 +259,10 @@ class QuickCalls:
 
     def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared | None:
         program = runner.program
-        results = self._results(program, arguments)
+        made = _makers(program, bound)
+        if made is None:
+            return None
+        results = self._results(program, arguments, made)
         has_cells = any(argument.kind == "cell" for argument in program.arguments)
         if results is None and (has_cells or program.results or program.result_is_tuple):
             return None
@@ -236,18 +270,12 @@ class QuickCalls:
         changed = program.written if program.checked else ()
         if not set(ranked).issuperset(changed):
             return None
-        handed = as_handed_over(program, bound.given)
+        handed = {**as_handed_over(program, bound.given), **{one.name: one.make() for one in made}}
         values = [
             0 if argument.kind == "cell" else getter(argument)(handed, {}, bound.parameters)
             for argument in program.arguments
         ]
         arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
-        conflicts = [
-            (first, second)
-            for second in range(len(ranked))
-            for first in range(second)
-            if not self.written.isdisjoint((ranked[first], ranked[second]))
-        ]
         numbers = [
             (position, type(arguments[position]), _slots(program.arguments, "scalar", self.names[position]))
             for position in self.others
@@ -258,16 +286,26 @@ class QuickCalls:
             runner,
             tuple(values),
             tuple(arrays),
-            tuple(conflicts),
+            self._conflicts(ranked),
             tuple(numbers),
             os.getpid(),
             looked_at,
             results,
             tuple(self.names.index(name) for name in changed),
             layout_notes(bound.given, program.transposed),
+            made,
         )
 
-    def _results(self, program: Program, arguments: _Arguments) -> _Results | None:
+    def _conflicts(self, ranked: Sequence[str]) -> tuple[tuple[int, int], ...]:
+        """The places of arrays of which one is written, so that they must not share memory."""
+        return tuple(
+            (first, second)
+            for second in range(len(ranked))
+            for first in range(second)
+            if not self.written.isdisjoint((ranked[first], ranked[second]))
+        )
+
+    def _results(self, program: Program, arguments: _Arguments, made: Sequence[_Made]) -> _Results | None:
         """What a call with ``arguments`` hands back, where that is numbers and arrays; None where there is more."""
         cells, names = [], []
         for slot, argument in enumerate(program.arguments):
@@ -279,8 +317,9 @@ class QuickCalls:
                 return None
             cells.append((slot, kind, position))
             names.append(argument.name)
-        places = (*names, *self.names)
-        known = {*names, *(self.names[position] for position in self.arrays)}
+        created = [one.name for one in made]
+        places = (*names, *self.names, *created)
+        known = {*names, *(self.names[position] for position in self.arrays), *created}
         if not (cells or program.results) or not known.issuperset(program.results):
             return None
         handed = tuple(places.index(name) for name in program.results)
@@ -293,6 +332,21 @@ class QuickCalls:
         return _Array(
             position, array.dtype, flags, _slots(arguments, "array", name), array.ctypes.data - first, last - first
         )
+
+
+def _makers(program: Program, bound: Bound) -> tuple[_Made, ...] | None:
+    """What makes the arrays that the source creates; None where these depend on more than sizes."""
+    made = []
+    for local in program.locals:
+        parts = [*local.extents, *([] if local.fill is None else [local.fill])]
+        nodes = [node for part in parts for node in walk(part)]
+        names = {node.name for node in nodes if isinstance(node, Name)}
+        known = names.issubset(bound.parameters) and local.name not in program.transposed
+        if not known or any(isinstance(node, Element) for node in nodes):
+            return None
+        slots = _slots(program.arguments, "array", local.name)
+        made.append(_Made(local.name, maker_of(local, bound.parameters), slots))
+    return tuple(made)
 
 
 def _told(number: Any) -> Hashable:

@@ -63,6 +63,31 @@ def test_divisors_of_the_data_divide_short_and_long_numbers(contract: str) -> No
     assert "floor_mod_by_i64(" in kernel.source
 
 
+ROUNDED = """
+    def f(x, y, q, r):
+        for i in range(x.shape[0]):
+            q[i] = x[i] // y[i]
+            r[i] = x[i] % y[i]
+    """
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_fractions_are_rounded_down_without_a_call(dtype, contract: str) -> None:
+    random = np.random.default_rng(5)
+    y = (random.random(2000) + 0.01).astype(dtype) * random.choice([-1, 1], 2000).astype(dtype)
+    multiples = random.integers(-60, 60, 2000).astype(dtype) * y
+    nearby = [np.nextafter(multiples, dtype(end)) for end in (-np.inf, np.inf)]
+    far = dtype(1e9) * random.random(2000).astype(dtype)
+    odd = np.array([0.0, -0.0, 1e-40, -1e-40, 1.0, -1.0, np.inf], dtype)
+    x = np.concatenate([multiples, *nearby, far, np.repeat(odd, 6)])
+    y = np.concatenate([y, y, y, y, np.tile(odd[[4, 5, 4, 5, 6, 6]], 7)])
+    x[np.isinf(x) & np.isinf(y)] = 1
+    q, r = np.zeros((2, len(x)), dtype)
+    kernel = agree(ROUNDED, x, y, q, r, target="c", contract=contract)
+    assert "if (floor_rest_" in kernel.source
+
+
 POWERS = """
     def f(x, e, out):
         for i in range(x.shape[0]):

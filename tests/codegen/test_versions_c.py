@@ -177,3 +177,71 @@ def test_a_subscript_that_the_loop_itself_changes_is_tested_in_every_iteration()
     """
     kernel = agree(text, np.array([0, 4]), np.array([3, 2, 1, 0]), np.ones((4, 4), dtype=np.int64), target="c")
     assert "if (0 < 4" not in kernel.source
+
+
+RELAXED = """
+    def f(W, x, order):
+        for p in range(order.shape[0]):
+            u = order[p]
+            if u < -9:
+                break
+            for v in range(x.shape[0]):
+                if W[u, v] > 0:
+                    if W[u, v] + x[u] < x[v]:
+                        x[v] = W[u, v] + x[u]
+    """
+BLOCKS = """
+    def f(row, column, value, X, Y, n, m):
+        for i in range(row.shape[0] - 1):
+            for p in range(row[i], row[i + 1]):
+                b = column[p]
+                for r in range(n):
+                    s = 0.0
+                    for c in range(m):
+                        s += value[p, r, c] * X[b * m + c]
+                    Y[i * n + r] += s
+    """
+
+
+def blocks(columns: list[int], rows: int = 2, count: int = 3) -> tuple[object, ...]:
+    rng = np.random.default_rng(1)
+    sparse = np.array([0, 2, 2, 3, len(columns)]), np.array(columns), rng.random((len(columns), 2, 3))
+    return *sparse, rng.random(18), np.zeros(8), rows, count
+
+
+@pytest.mark.parametrize("order", [[0, 3, 2], [0, -1, 3], [2, -10, 4], []])
+def test_what_a_condition_guards_is_tested_at_the_ends(order: list[int]) -> None:
+    W = np.random.default_rng(1).random((4, 4)) - 0.3
+    kernel = agree(RELAXED, W, np.array([0.0, 2.0, 1.0, 3.0]), np.array(order, dtype=np.int64), target="c")
+    inside = with_tests(kernel).partition("(uint64_t)(u) < (uint64_t)W_")[2]
+    assert "if (W[u][v] > 0) {" in inside.partition("} else {")[0]
+
+
+def test_what_a_condition_guards_may_be_out_of_range() -> None:
+    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+        compiled(RELAXED)(np.ones((4, 4)), np.ones(4), np.array([0, 4]))
+    never = np.array([[0.0, 0.0], [0.0, 0.0]]), np.ones(2), np.array([0, 1])
+    agree(RELAXED, *never, target="c")
+
+
+@pytest.mark.parametrize("columns", [[0, 5, 3, 3, 1], [0, 1, 4, 2, 0]])
+@pytest.mark.parametrize(("rows", "count"), [(2, 3), (1, 1), (0, 3), (2, 0)])
+def test_two_loops_with_fixed_bounds_are_tested_together(columns: list[int], rows: int, count: int) -> None:
+    kernel = agree(BLOCKS, *blocks(columns, rows, count), target="c")
+    head = "if (0 < n && 0 < m && "
+    plain = with_tests(kernel).partition(head)[2].partition("} else {")[0]
+    assert "s += value[p][r][c] * X[b * m + c];" in plain
+    assert "checked_index(" not in plain
+
+
+@pytest.mark.parametrize(("columns", "rows", "count"), [([0, 6, 3], 2, 3), ([0, 5, 3], 3, 3), ([0, 1, 2], 2, 4)])
+def test_each_corner_of_two_loops_counts(columns: list[int], rows: int, count: int) -> None:
+    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+        compiled(BLOCKS)(*blocks(columns, rows, count))
+
+
+def test_inner_loops_with_bounds_of_their_own_are_tested_by_themselves() -> None:
+    text = BLOCKS.replace("range(m)", "range(r)")
+    kernel = agree(text, *blocks([0, 5, 3, 3, 1]), target="c")
+    assert "if (0 < n && " not in with_tests(kernel)
+    assert "if (0 < r && " in with_tests(kernel)

@@ -33,3 +33,27 @@ def test_cells_count_from_the_start_of_a_strip() -> None:
     source = pv.compile(AVERAGE, target="c").source
     assert "s[i - i_tile] += x[i + j];" in source
     assert "& 63" not in source
+
+
+ROLLING = """\
+def rolling(x, y, k):
+    for i in range(k + 1, x.shape[0]):
+        high = x[i - k]
+        for j in range(i - k + 1, i):
+            if x[j] > high:
+                high = x[j]
+        y[i] = high
+"""
+
+
+@pytest.mark.parametrize("size", [3, 63, 66, 300])
+@pytest.mark.parametrize("k", [1, 5, 70])
+def test_strips_that_begin_at_a_multiple_of_their_length_are_enough(size: int, k: int) -> None:
+    kernel = pv.compile(ROLLING, target="c")
+    assert "high[i - i_tile] = max_f64(high[i - i_tile], x[j]);" in kernel.source
+    assert "& 63" not in kernel.source
+    x, y = np.random.default_rng(size).random(size), np.zeros(size)
+    kernel(x, y, k)
+    for i in range(k + 1, size):
+        assert y[i] == x[i - k : i].max()
+    assert not y[: k + 1].any()

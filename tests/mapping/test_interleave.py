@@ -64,6 +64,15 @@ def several(A, B, n):
             B[i, j] += A[i, j] + 0.125 * B[i, j - 2] + 0.5 * A[j, i] + B[i, j - 1]
             B[i, j] += 0.125 * A[j, i] - 0.25 * A[i, j]
 """
+ENSEMBLE = """
+def ensemble(A, B, n):
+    for i in range(1, n):
+        for j in range(n):
+            old = A[j, i - 1]
+            slope = B[i, 0] * old / (1.0 + old * old)
+            A[j, i] = old + 0.5 * slope
+"""
+"""Temporaries of each iteration, in one band."""
 SUMS = """
 def sums(A, x, n):
     for i in range(n):
@@ -142,6 +151,14 @@ def test_temporaries_of_chains_have_a_cell_in_each_strip() -> None:
     assert pv.check(scop, plan.tree, known=dependences)
 
 
+def test_temporaries_of_each_iteration_do_not_keep_chains_one_by_one() -> None:
+    scop, dependences, plan = plan_of(ENSEMBLE)
+    assert marks(plan).count(INTERLEAVE) == 3
+    assert set(plan.locals) == {"old", "slope"} - {expansion.array for expansion in plan.expansions}
+    assert all(expansion.window == 8 for expansion in plan.expansions)
+    assert pv.check(scop, plan.tree, known=dependences)
+
+
 def test_vector_loops_beside_chains_stay_as_they_are() -> None:
     scop, dependences, plan = plan_of(FILTER)
     assert marks(plan).count(VECTOR) == 4
@@ -151,7 +168,9 @@ def test_vector_loops_beside_chains_stay_as_they_are() -> None:
     assert pv.check(scop, plan.tree, known=dependences)
 
 
-@pytest.mark.parametrize("text", [PRIVATE, FILTER, SEVERAL_CELLS], ids=["private", "filter", "several"])
+@pytest.mark.parametrize(
+    "text", [PRIVATE, FILTER, SEVERAL_CELLS, ENSEMBLE], ids=["private", "filter", "several", "ensemble"]
+)
 @pytest.mark.parametrize("contract", ["reassociate", "strict"])
 def test_results_of_chains_with_temporaries(text: str, contract: str) -> None:
     generator = np.random.default_rng(3)

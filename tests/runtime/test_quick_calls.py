@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -254,12 +255,70 @@ def test_results_are_handed_back_quickly(which: str) -> None:
             assert isinstance(one, np.ndarray) or type(one) in (int, float)
 
 
-def test_results_of_other_kinds_and_local_arrays_go_the_usual_way() -> None:
+MADE = """
+def f(A, n, start):
+    sums = np.zeros((n, 2))
+    weights = np.array([0.5, 2.0])
+    last = np.full(n, {fill})
+    for i in range(n):
+        for j in range(2):
+            sums[i, j] += weights[j] * A[i]
+        last[i] += start
+    return sums, last, A
+"""
+
+
+def test_arrays_that_the_source_creates_are_made_for_every_call() -> None:
+    kernel = pv.compile(function_of(MADE.format(fill="2.0 * n")), target="c")
+    kernel(np.ones(4), 4, 1.0)
+    found = []
+    for values, start in ((np.arange(4.0), 1.0), (np.full(4, 3.0), 5.0)):
+        ran = kernel._quick.run((values, 4, start))
+        assert ran is not None
+        sums, last, same = ran[2]
+        assert same is values
+        np.testing.assert_array_equal(sums, np.outer(values, [0.5, 2.0]))
+        np.testing.assert_array_equal(last, 8.0 + start)
+        found += [sums, last]
+    assert not any(np.shares_memory(one, other) for one, other in itertools.combinations(found, 2))
+
+
+def test_arrays_of_what_an_argument_holds_go_the_usual_way() -> None:
+    kernel = pv.compile(function_of(MADE.format(fill="start")), target="c")
+    for start in (1.0, 2.0):
+        np.testing.assert_array_equal(kernel(np.ones(4), 4, start)[1], 2 * start)
+        assert kernel._quick.run((np.ones(4), 4, start)) is None
+
+
+def test_results_of_other_kinds_go_the_usual_way() -> None:
     text = "def f(A):\n    s = {}\n    for i in range(len(A)):\n        s = {}\n    return s"
-    for start, step, wanted in (("False", "A[i] > 0", True), ("0j", "s + A[i]", 8 + 0j)):
-        kernel = pv.compile(function_of(text.format(start, step)), target="c")
-        assert [kernel(np.ones(8)) for _ in range(2)] == [wanted, wanted]
-        assert kernel._quick.run((np.ones(8),)) is None
+    kernel = pv.compile(function_of(text.format("0j", "s + A[i]")), target="c")
+    assert [kernel(np.ones(8)) for _ in range(2)] == [8 + 0j, 8 + 0j]
+    assert kernel._quick.run((np.ones(8),)) is None
+
+
+def test_truth_is_handed_back_quickly() -> None:
+    text = "def f(A):\n    s = False\n    for i in range(len(A)):\n        s = s or A[i] > 2\n    return s"
+    kernel = pv.compile(function_of(text), target="c")
+    assert kernel(np.ones(8)) is False
+    for values, wanted in ((np.ones(8), False), (np.arange(8.0), True)):
+        ran = kernel._quick.run((values,))
+        assert ran is not None
+        assert ran[2] is wanted
+
+
+def test_arguments_that_are_left_out_have_their_defaults() -> None:
+    text = "def f(A, B, factor=2.0, first=0):\n    for i in range(first, len(A)):\n        A[i] = factor * B[i]"
+    kernel = pv.compile(function_of(text), target="c")
+    kernel(np.zeros(8), np.ones(8))
+    for more, wanted in (((), [2.0, 2.0]), ((3.0,), [3.0, 3.0]), ((3.0, 0), [3.0, 3.0])):
+        written = np.zeros(8)
+        assert kernel._quick.run((written, np.ones(8), *more)) is not None
+        np.testing.assert_array_equal(written[:2], wanted)
+    assert kernel._quick.run((np.zeros(8),)) is None
+    written = np.zeros(8)
+    kernel(written, np.ones(8), 3.0, 1)
+    np.testing.assert_array_equal(written[:2], [0.0, 3.0])
 
 
 def test_a_number_that_is_an_argument_too_keeps_its_first_value() -> None:
