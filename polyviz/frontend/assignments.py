@@ -138,8 +138,9 @@ class AssignmentReader:
         program, name = self._program, target.id
         if name in program.arrays or name in program.aliases or program.usage.is_array(name):
             raise self._rebound_array(target)
-        conditions = tuple(requirement.condition for requirement in program.pending)
-        program.environment.bind(name, Known(result, conditions) if is_followed(result) else None)
+        asked = tuple(one for one in program.pending if one.of_sizes)
+        conditions = tuple(one.condition for one in program.pending if not one.of_sizes)
+        program.environment.bind(name, Known(result, conditions, asked) if is_followed(result) else None)
         is_known = program.environment.known(name) is not None
         if program.source.is_cell and name in program.usage.loop_variables:
             raise self._loop_variable(target)
