@@ -129,8 +129,8 @@ class CreationReader:
                 statement,
                 f"The name `{target.id}` is given to an array and assigned again.",
                 reason="One name stands for one array in the whole program.",
-                hint="Use a name of its own for each array. `A, B = B, A` may end a time loop, where neither is an "
-                "argument that is returned.",
+                hint="Use a name of its own for each array. `A, B = B, A` may end a time loop, and stand anywhere if "
+                "the function makes both of them.",
             )
         return target.id
 

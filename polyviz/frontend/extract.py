@@ -21,9 +21,11 @@ from polyviz.frontend.counted import counted
 from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
+from polyviz.frontend.exchanged_contents import with_exchanged_contents
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.flat_loops import with_places
 from polyviz.frontend.generator_sums import without_generators
+from polyviz.frontend.handed_over import with_own_arrays
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
@@ -200,7 +202,8 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_diagonals(taken_apart(source), GlobalNames(source))
     names = GlobalNames(source)
     source = without_generators(counted(without_views(source, names), names), names)
-    source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)
+    source = with_own_arrays(with_named_parts(source, names), names)
+    source = with_new_arrays(with_exchanged_contents(with_versions(source, names), names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)
     usage = look_at(source.body, names.canonical, names.helper)

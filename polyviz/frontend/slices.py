@@ -16,8 +16,8 @@ from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
-from polyviz.frontend.literals import REBOUND
 from polyviz.frontend.masks import goes_together, is_mask, unmasked
+from polyviz.frontend.rebound import is_rebound, rebound_note
 from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
@@ -107,8 +107,8 @@ class SliceReader:
         names = [self._iterator(position) for position in range(len(region.axes))]
         element = region.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._matched, self._sums.before = False, []
-        if _is_rebound(target):
-            self._check_rebound(node, region, value)
+        if is_rebound(target):
+            self._check_rebound(node, target, region, value)
         source = self._elementwise(value, region, names)
         if self._matched:
             self._note(node)
@@ -149,7 +149,7 @@ class SliceReader:
         choice = ast.If(chosen, [store], [])
         return [located(one, node) for one in (*once, nested(whole.axes, names, *before, choice))]
 
-    def _check_rebound(self, node: ast.stmt, region: Region, value: ast.expr) -> None:
+    def _check_rebound(self, node: ast.stmt, target: ast.expr, region: Region, value: ast.expr) -> None:
         """A new value of a name has the dimensions of the old one; its type is compared when it is known."""
         array, count = region.array, len(self._sums.shape(value))
         if count != array.rank:
@@ -161,9 +161,8 @@ class SliceReader:
                 hint="Use another name for the new value, or set all elements: `A[...] = 0.0`.",
             )
         assert array.creation is not None
-        self._program.notes.append(
-            f"Line {node.lineno} stores its new values in `{array.name}`, a copy that is made of the old ones before."
-        )
+        note = rebound_note(node, target, array.name)
+        self._program.notes += [] if note in self._program.notes else [note]
         array.creation = replace(array.creation, rebound=(*array.creation.rebound, self._program.source.span(node)))
 
     def returned(self, node: ast.Return) -> list[ast.stmt]:
@@ -294,8 +293,8 @@ class SliceReader:
         ]
         name = program.parameters.fresh(f"{array.name}_values")
         span = program.source.span(target)
-        is_rebound = _is_rebound(target)
-        creation = Creation("empty", None, None if is_rebound else array.name, None, span, of_values=is_rebound)
+        is_new = is_rebound(target)
+        creation = Creation("empty", None, None if is_new else array.name, None, span, of_values=is_new)
         program.arrays[name] = ArrayDraft(name, len(extents), "local", extents, creation, span)
         program.environment.bind(name, None)
         return name
@@ -387,11 +386,6 @@ class SliceReader:
             free = [name for name in _NAMES if name not in taken]
             self._iterators.append(free[0] if free else self._program.parameters.fresh(_NAMES[0]))
         return self._iterators[position]
-
-
-def _is_rebound(target: ast.expr) -> bool:
-    """Whether ``target`` is the array that gets the new value of a name."""
-    return isinstance(target, ast.Subscript) and getattr(target.slice, "kind", None) == REBOUND
 
 
 def _dimensions(rank: int) -> str:
