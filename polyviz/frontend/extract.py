@@ -46,6 +46,7 @@ from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
+from polyviz.frontend.tuple_names import without_tuple_names
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.versions import with_versions
 from polyviz.frontend.views import without_views
@@ -194,6 +195,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     # Some passes change lines where they stand, and the text may be read once more.
     source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
     source = without_loop_else(source, GlobalNames(source))
+    source = without_tuple_names(source, GlobalNames(source))
     source = with_helper_statements(source, GlobalNames(source))
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))

@@ -77,7 +77,8 @@ class _Pairs:
         if len(names) < len(targets) or len(set(names)) < len(names) or len(names) != len(values):
             return None
         same = [one.id for one in values if isinstance(one, ast.Name)]
-        if not self._arrays.arrays & set(names) or sorted(same) == sorted(names):
+        is_of_arrays = self._arrays.arrays & set(names) or any(map(self._arrays.computes, values))
+        if not is_of_arrays or sorted(same) == sorted(names):
             return None
         return self._ordered(list(zip(names, values, strict=True)))
 

@@ -16,7 +16,7 @@ REBOUND = "rebound"
 EXCHANGED = "exchanged"
 """Likewise behind one that gets the elements of another one, which gets its own."""
 RETURNED = "returned"
-"""Likewise behind the copy of an array of the caller that is returned in its place."""
+"""Likewise behind the copy of an array that is returned in its place."""
 NUMBERS = "numbers"
 """The ``kind`` of the type of an array that is made of computed numbers, which have it."""
 

@@ -9,7 +9,7 @@ from polyviz.frontend.literals import EXCHANGED, REBOUND, RETURNED
 _DONE = {
     REBOUND: "stores its new values in `{}`, a copy that is made of the old ones before",
     EXCHANGED: "exchanges the elements of its arrays, in the place of their names",
-    RETURNED: "returns an array of its own, a copy of the one that has the name then",
+    RETURNED: "returns an array of its own, a copy of the one that is meant then",
 }
 
 

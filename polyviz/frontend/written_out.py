@@ -106,6 +106,8 @@ def _is_looked_up(name: str, body: Sequence[ast.stmt]) -> bool:
                 uses[True] += 1
             case ast.For(iter=ast.Name(id=other)) if other == name:
                 uses[True] += 1
+            case ast.For(iter=ast.Call(func=ast.Name(id="enumerate" | "zip"), args=rows)):
+                uses[True] += sum(isinstance(one, ast.Name) and one.id == name for one in rows)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]) if other == name:
                 uses[True] += 1
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=other)]) if other == name:
@@ -177,6 +179,7 @@ class _Writer(ast.NodeTransformer):
     def _iterations(self, node: ast.For) -> Sequence[Any] | None:
         """The values that the loop runs over, where they are written down and are to be seen one by one."""
         table = self._table(node.iter)
+        table = self._rows(node.iter) if table is None else table
         if table is not None:
             return table if all(_fits(node.target, value) for value in table) else None
         if not isinstance(node.iter, ast.Call) or self._names.canonical(node.iter.func) != "range":
@@ -188,6 +191,18 @@ class _Writer(ast.NodeTransformer):
         values = range(*whole)
         # The slice asks before `len` would: there are ranges longer than a length can say.
         return values if 0 < len(values[: MOST + 1]) <= MOST and self._matters(node) else None
+
+    def _rows(self, node: ast.expr) -> Table | None:
+        """What ``enumerate`` and ``zip`` make of tables."""
+        called = self._names.canonical(node.func) if isinstance(node, ast.Call) else None
+        match node:
+            case ast.Call(args=[row, *start], keywords=[]) if called == "enumerate" and len(start) < 2:
+                table, first = self._table(row), literal_number(start[0], {}) if start else 0
+                return tuple(enumerate(table, first)) if table is not None and type(first) is int else None
+            case ast.Call(args=[_, *_] as rows, keywords=[]) if called == "zip":
+                tables = [table for row in rows if (table := self._table(row)) is not None]
+                return tuple(zip(*tables, strict=False)) if len(tables) == len(rows) else None
+        return None
 
     def _table(self, node: ast.expr) -> Table | None:
         value = self._looked_up(node) if isinstance(node, ast.Name | ast.Subscript) else literal_table(node)
@@ -316,8 +331,8 @@ def _assigns(body: Sequence[ast.stmt], names: set[str]) -> bool:
 def _fits(target: ast.expr, value: object) -> bool:
     """Whether a loop variable, or a tuple of them, can be given ``value``."""
     if isinstance(target, ast.Tuple):
-        names = all(isinstance(one, ast.Name) for one in target.elts)
-        return names and isinstance(value, tuple) and len(value) == len(target.elts)
+        fits = isinstance(value, tuple) and len(value) == len(target.elts)
+        return fits and isinstance(value, tuple) and all(map(_fits, target.elts, value))
     return isinstance(target, ast.Name)
 
 

@@ -20,6 +20,7 @@ LOOPS = {
     "from_one": "for i, a in enumerate(A, 1):\n        B[i - 1] = a * i",
     "together": "for a, b in zip(A, B):\n        A[0] += a * b",
     "written_while_read": "for i, a in enumerate(A):\n        A[(i + 1) % 5] = a + 1",
+    "not_strict": "for a, b in zip(A, B, strict=False):\n        A[0] += a * b",
     "shortest": "for a, (i, b), k in zip(A, enumerate(B), range(3)):\n        B[k] = a * b + i",
     "inside": "for a in A:\n        for b in B:\n            if a > b:\n                C[0, 0] += a * b",
     "places": "for i, j in np.ndindex(C.shape):\n        C[i, j] += A[j]",

@@ -149,7 +149,7 @@ def f(A, n):
 """
     for steps in range(4):
         scop = agree(text, A=np.arange(5.0), n=steps)
-    assert "Line 10 returns an array of its own, a copy of the one that has the name then." in scop.notes
+    assert "Line 10 returns an array of its own, a copy of the one that is meant then." in scop.notes
     agree("def f(A, B, n):\n for t in range(n):\n  B[0] = A[1] + t\n  A, B = B, A\n return A, B", **{
         "A": np.arange(3.0), "B": np.ones(3), "n": 3,
     })  # fmt: skip
