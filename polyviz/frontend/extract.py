@@ -29,6 +29,7 @@ from polyviz.frontend.handed_over import with_own_arrays
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.listed_values import with_filled_arrays
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.names import GlobalNames
@@ -195,7 +196,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     # Some passes change lines where they stand, and the text may be read once more.
     source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
     source = without_loop_else(source, GlobalNames(source))
-    source = without_tuple_names(source, GlobalNames(source))
+    source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = with_helper_statements(source, GlobalNames(source))
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))

@@ -19,6 +19,8 @@ RETURNED = "returned"
 """Likewise behind the copy of an array that is returned in its place."""
 NUMBERS = "numbers"
 """The ``kind`` of the type of an array that is made of computed numbers, which have it."""
+ELEMENTS = "elements"
+"""Likewise of one whose elements are all computed by one line."""
 
 Table = tuple[Any, ...]
 """Numbers, or tables of them."""
