@@ -16,7 +16,7 @@ from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
-from polyviz.frontend.masks import goes_together, is_mask, unmasked
+from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
 from polyviz.frontend.rebound import is_rebound, rebound_note
 from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
@@ -92,8 +92,8 @@ class SliceReader:
                 )
             case _:
                 return None
-        if isinstance(target, ast.Subscript) and (whole := self._masked(target)) is not None:
-            return self._where(node, target, whole, operator, value)
+        if isinstance(target, ast.Subscript) and (chosen := self._masked(target)) is not None:
+            return self._where(node, chosen, operator, value)
         region = self._regions.read(target)
         if region is None:
             return self.behind_sums(node, value)
@@ -117,11 +117,16 @@ class SliceReader:
             for statement in self._statements(region, names, element, operator, source, target)
         ]
 
-    def _masked(self, target: ast.Subscript) -> Region | None:
-        """The array of which a mask chooses elements; None where ``target`` is anything else."""
-        is_chosen = isinstance(target.value, ast.Name) and self._is_mask(target.slice)
-        whole = self._regions.read(target.value) if is_chosen else None
-        return whole if whole and 0 < len(self._sums.shape(target.slice)) <= len(whole.axes) else None
+    def _masked(self, target: ast.Subscript) -> Chosen | None:
+        """The elements that a mask chooses, of an array or along one dimension; None for anything else."""
+        if not isinstance(target.value, ast.Name):
+            return None
+        found = mask_along(target, self._is_mask)
+        region = None if found is None else self._regions.read(found.target)
+        depth = 0 if found is None or region is None else len(self._sums.shape(found.mask))
+        if found is None or region is None or not 0 < depth <= (len(region.axes) if found.is_alone else 1):
+            return None
+        return Chosen(region, found.mask, found.place, depth)
 
     def _is_mask(self, node: ast.expr) -> bool:
         is_one = is_mask(node, self._masks, self._expressions.canonical)
@@ -130,19 +135,19 @@ class SliceReader:
         return is_one
 
     def _where(
-        self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
+        self, node: ast.stmt, elements: Chosen, operator: ast.operator | None, value: ast.expr
     ) -> list[ast.stmt]:
-        """The loops that store ``value`` in the elements, or rows, of ``whole`` that the mask chooses."""
-        mask, depth = target.slice, len(self._sums.shape(target.slice))
+        """The loops that store ``value`` in the elements, or rows, that the mask chooses."""
+        whole, mask, (first, last) = elements.region, elements.mask, elements.axes
         names = [self._iterator(position) for position in range(len(whole.axes))]
         element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._sums.before = []
-        chosen = self._elementwise(mask, replace(whole, parts=whole.parts[:depth]), names[:depth])
+        chosen = self._elementwise(mask, replace(whole, parts=whole.axes[first:last]), names[first:last])
         source = self._elementwise(unmasked(value, mask), whole, names)
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))
         others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
-        if others or not goes_together(value, mask, depth, len(names), self._sums.shape):
+        if others or not elements.fits(value, self._sums.shape):
             raise self._program.source.refuse(node, CHOSEN_VALUES)
         self._note(node)
         store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
