@@ -41,6 +41,7 @@ from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
+from polyviz.frontend.reshaped import with_reshaped_copies
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.shape_names import without_shape_names
 from polyviz.frontend.source import Source, read_source, with_ranks
@@ -204,7 +205,8 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
     names = GlobalNames(source)
-    source = without_generators(counted(without_views(source, names), names), names)
+    source = with_reshaped_copies(without_views(source, names), names)
+    source = without_generators(counted(source, names), names)
     source = with_own_arrays(with_named_parts(source, names), names)
     source = with_new_arrays(with_exchanged_contents(with_versions(source, names), names), names)
     source = one_return(without_swaps(source, names), names)

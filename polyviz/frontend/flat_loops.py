@@ -61,7 +61,7 @@ def _without_names(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    counts, changed = bindings(source.body), _changed(source)
+    counts, changed = bindings(source.body), changed_names(source)
     counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
     rows: dict[str, ast.expr] = {}
     for node in (one for one in source.body if isinstance(one, ast.Assign) and counts[bound_by(one)] == 1):
@@ -88,7 +88,7 @@ class _Named(ast.NodeTransformer):
         return copy.deepcopy(self._rows[node.id]) if node.id in self._rows else node
 
 
-def _changed(source: Source) -> set[str]:
+def changed_names(source: Source) -> set[str]:
     """The names whose elements are changed, or which have another name, by which they may be."""
     parts = [part for node in source.body for part in ast.walk(node)]
     values = [part.value for part in parts if isinstance(part, ast.Assign)]
@@ -116,7 +116,7 @@ class _Writer(ast.NodeTransformer):
         self._names = names
         self._fresh = FreshNames(source, names)
         self._ranks = ranks_told(source, names)
-        self._changed = _changed(source)
+        self._changed = changed_names(source)
         loops = [part for one in source.body for part in ast.walk(one) if isinstance(part, ast.For)]
         self._elsewhere = _loads(source.body)
         """How often variables of loops are read where no loop has them."""

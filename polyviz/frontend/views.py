@@ -19,6 +19,7 @@ from polyviz.frontend.element_loops import is_row
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.ranks import least_ranks, ranks_told
 from polyviz.frontend.regions import constant_of
+from polyviz.frontend.reshaped import Reshaped, reshaped
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
 from polyviz.frontend.windows import within
@@ -46,7 +47,7 @@ def without_views(source: Source, names: GlobalNames) -> Source:
     """
     source = with_plain_parts(source, names)
     lines = [one for part in _parts(source.body) for one in (part, *_one_by_one(part))]
-    if not any(isinstance(part, ast.Subscript | ast.Attribute) for part in map(_value, lines)):
+    if not any(isinstance(part, ast.Subscript | ast.Attribute | ast.Call) for part in map(_value, lines)):
         return source
     writer = _Writer(source, least_ranks(source, names), ranks_told(source, names))
     body = tuple(writer.block(source.body, depth=0))
@@ -83,6 +84,8 @@ class _Writer:
             uses = None if view is None else self._written(view, rest)
             if view is not None and uses is not None:
                 self.found |= {view.name}
+                asked = view.asked if isinstance(view, Reshaped) else None
+                written += [] if asked is None else [located(ast.Assert(asked), node)]
                 rest = uses
             else:
                 written.append(self._compound(node, depth + 1))
@@ -95,9 +98,12 @@ class _Writer:
         written.body, written.orelse = (self.block(block, depth=depth) for block in (node.body, node.orelse))
         return written
 
-    def _view(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> View | None:
+    def _view(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> View | Reshaped | None:
         """What ``node`` gives a name to, where ``rest`` alone uses it and gives another meaning to nothing of it."""
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(value=ast.Name() as base))):
+                shown = reshaped(name, node.value, self._told.get(base.id, 0))
+                return shown if shown is not None and self._is_alone(shown, rest) and _is_steady(shown, rest) else None
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name() as base, attr="T")):
                 view = View(name, base, (), is_turned=True)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
@@ -110,9 +116,10 @@ class _Writer:
         is_several = view.is_turned or self._is_several(view, rest)
         return view if is_several and self._is_alone(view, rest) and _is_steady(view, rest) else None
 
-    def _written(self, view: View, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+    def _written(self, view: View | Reshaped, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
         rank = self._told.get(view.base.id, 0)
-        uses = _Uses(view, rank and rank - sum(not is_walked(index) for index in view.indices))
+        fixed = 0 if isinstance(view, Reshaped) else sum(not is_walked(index) for index in view.indices)
+        uses = _Uses(view, rank and rank - fixed)
         written = visited(uses, copy.deepcopy(list(rest)))
         return None if uses.has_others else written
 
@@ -121,7 +128,7 @@ class _Writer:
         has_slice = any(map(is_walked, view.indices))
         return has_slice or self._ranks.get(view.base.id, 0) > len(view.indices) or is_row(view.name, rest)
 
-    def _is_alone(self, view: View, rest: Sequence[ast.stmt]) -> bool:
+    def _is_alone(self, view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:
         name = view.name
         is_local = self._bindings[name] == 1 and name not in self._arguments and name != view.base.id
         return is_local and self._mentions[name] == 1 + _mentions(rest)[name]
@@ -133,7 +140,7 @@ class _Uses(ast.NodeTransformer):
     ``dimensions`` are those of the part, 0 where they are not known.
     """
 
-    def __init__(self, view: View, dimensions: int) -> None:
+    def __init__(self, view: View | Reshaped, dimensions: int) -> None:
         self._view = view
         self._dimensions = dimensions
         self._conditions: list[ast.expr] = []
@@ -150,7 +157,8 @@ class _Uses(ast.NodeTransformer):
             return written
         if isinstance(node, ast.While):
             self.has_others = True
-        return [within(found, self._view.whole, node), written]
+        shown = self._view.whole or ast.Name(self._view.name, ast.Load())
+        return [within(found, shown, node), written]
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return node if node.id != self._view.name else self._placed(self._view.whole, node)
@@ -246,7 +254,7 @@ def _one_by_one(node: ast.AST) -> list[ast.stmt]:
     return [ast.copy_location(ast.Assign([target], value), node) for target, value in pairs]
 
 
-def _is_steady(view: View, rest: Sequence[ast.stmt]) -> bool:
+def _is_steady(view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:
     """Whether the array and the subscripts mean the same wherever the name is used."""
     last = max((place for place, node in enumerate(rest) if _mentions([node])[view.name]), default=-1)
     read = {part.id for index in view.indices for part in ast.walk(index) if isinstance(part, ast.Name)}
