@@ -7,8 +7,8 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
-from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import located, visited
 from polyviz.frontend.windows import window_of
 
@@ -122,8 +122,7 @@ class _Chains(ast.NodeTransformer):
     """Writes ``A[:, 2][i]`` as ``A[i, 2]``, and ``np.flip(A, 0)`` as ``A[::-1]``."""
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
-        arguments = ast.walk(source.arguments) if source.arguments else ()
-        self._ranks = {one.arg: rank_of_annotation(one.annotation) for one in arguments if isinstance(one, ast.arg)}
+        self._ranks = ranks_told(source, names)
         self._names = names
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -133,7 +132,7 @@ class _Chains(ast.NodeTransformer):
             return node
         axes = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "axis")]
         axis = constant_of(axes[0]) if axes else _FLIPS[called]
-        rank = self._ranks.get(node.args[0].id) or 0
+        rank = self._ranks.get(node.args[0].id, 0)
         if len(axes) + 1 != len(node.args) + len(node.keywords) or len(axes) > (_FLIPS[called] is None):
             return node
         if (axis is None and (axes or not rank)) or (axis or 0) < 0:

@@ -14,12 +14,13 @@ import copy
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number, literal_table
 from polyviz.frontend.own_names import own_name
-from polyviz.frontend.steering_tables import steering_tables, steers, without_unused
+from polyviz.frontend.steering_tables import shape_of, steering_tables, steers, without_unused
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import visited
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.literals import Table
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
+    from polyviz.frontend.taken_apart import OfLength
 
 MOST = 64
 """Iterations that are written out at most: every statement inside is analysed as often as it stands there."""
@@ -51,10 +53,12 @@ def written_out(source: Source, names: GlobalNames) -> Source:
     tables = {name: table for name in around - own if (table := as_table(names.value(name))) is not None}
     made = {} if source.is_cell else _made(source.body, stored)
     loads = Counter(part.id for part in _parts(source.body) if _is_loaded(part))
-    steering = {} if source.is_cell else steering_tables(source.body, names)
+    steering = steering_tables(source.body, names)
     writer = _Writer(source, names, tables | made | steering, loads, frozenset(steering))
     body = [node for node in source.body if not (_target(node) in made and isinstance(node, ast.Assign))]
-    return replace(source, body=without_unused(visited(writer, body), steering))
+    written = visited(writer, body)
+    # The notebook has the arrays of a cell afterwards.
+    return replace(source, body=tuple(written) if source.is_cell else without_unused(written, steering))
 
 
 def as_table(value: object) -> Table | None:
@@ -144,8 +148,25 @@ class _Writer(ast.NodeTransformer):
         body = without_continue(node.body)
         return [one for value in values for one in self._copied(node, body, value)] + self._last(node, values)
 
+    def visit_OfLength(self, node: OfLength) -> OfLength:
+        """What is taken for granted of an array is asked of the array."""
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """``e.size`` of an array that is a table as well."""
+        if node.attr == "size" and self._is_array(node.value) and isinstance(node.value, ast.Name):
+            return _number(prod(shape_of(self._values[node.value.id])), node)
+        return self.generic_visit(node)  # type: ignore[return-value]  # an attribute stays an expression
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=index) if (
+                name in self._arrays
+            ):
+                extents, axis = shape_of(self._values[name]), literal_number(index, {})
+                is_known = type(axis) is int and -len(extents) <= axis < len(extents)
+                return _number(extents[axis], node) if is_known and isinstance(axis, int) else node
         node.slice = _Tidy().visit(node.slice)
         value = self._looked_up(node)
         return node if value is None or isinstance(value, tuple) else _number(value, node)

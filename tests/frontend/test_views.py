@@ -129,6 +129,13 @@ def turned_round(A, x, n):
     return total, upper + A[::-1, ::-1] + np.fliplr(A), np.flipud(x)
 
 
+def made_and_turned_round(A, x, n):
+    y = x[:n] * 2.0
+    z = np.flip(y)
+    A[:, :] = np.flip(A)
+    return z - y + y[::-1]
+
+
 def of_rows(A, n):
     total = 0.0
     for i in range(n):
@@ -196,7 +203,7 @@ def every_second(A, x, n):
 
 
 FUNCTIONS = [
-    windows, windows_of_windows, every_second,
+    windows, windows_of_windows, every_second, made_and_turned_round,
     rows, columns, slices, transposed, turned_round, of_rows, parts, lengths, along_new_axes, new_axes_of_parts,
     found_in_data,
 ]  # fmt: skip
@@ -264,7 +271,7 @@ def test_a_cell_says_that_its_name_is_not_set() -> None:
         "h = x[:n]\n for i in range(n): B[i, 0] = h[i + 1]",
         "h = x[::-1]\n for i in range(n): B[i, 0] = h[i - 1]",
         "B[:, 0] = np.flip(x, -1)",
-        "B[:, :] = np.flip(B)",
+        "y = x * B\n x[:] = np.flip(y)",
         "h = x[k:]\n for i in range(n): B[i, 0] = h[i]\n k = n - 10",
         "h = x[1:]\n for i in range(n): B[i, 0] = h[int(B[i, 1])]",
         "h = x[2:n]\n B[0, 0] = h[n - 2]",
