@@ -134,7 +134,9 @@ class _Writer(ast.NodeTransformer):
             made = None if is_view and shared & self._changed else self._copied(name, value)
             return [node] if is_view and shared & self._changed else made or [node]
         is_seen = isinstance(node, ast.Return) and isinstance(value, ast.Call)
-        written = self.visit(copy.deepcopy(node))
+        written = copy.copy(node)
+        # What is stored in a copy would be lost: only what is read may be one.
+        written.value = None if value is None else self.visit(copy.deepcopy(value))
         if is_seen and isinstance(written.value, ast.Name) and self._before:
             written.value = self._view_of(written.value, value)
         return [*self._before, written]

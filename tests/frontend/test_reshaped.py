@@ -103,9 +103,12 @@ def test_what_shows_elements_of_the_caller_is_returned_as_a_copy_and_that_is_sai
         "for i in range(n):\n  A = x.reshape(n, m)\n  y[i] = A.sum()",
         "v = B.ravel()\n v[0] = 1.0\n y[0] = B[0, 0]",
         "A = B.reshape(n, m)\n y[0] = A[0, 0] + B[0, 0]",
+        "B.ravel()[2] = 1.0\n y[0] = B[0, 0]",
+        "x.reshape(n, m)[0, 1] = 1.0\n y[0] = x[0]",
+        "B.reshape(-1)[1:] += 1.0\n y[0] = B[0, 0]",
     ],
     ids=["row stored", "changed behind", "from the end", "beyond", "two open", "other order", "in a loop",
-         "elements that may be shared", "of a matrix"],
+         "elements that may be shared", "of a matrix", "stored in one row", "stored in rows", "stored in a part"],
 )  # fmt: skip
 def test_what_may_mean_something_else_is_refused(body: str) -> None:
     with pytest.raises(ExtractionError):
