@@ -23,6 +23,7 @@ from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
     Region,
+    is_harmless,
     is_part,
     loaded,
     matching_position,
@@ -269,15 +270,15 @@ class SliceReader:
 
     def _reads_others(self, value: ast.AST, region: Region, element: ast.Subscript) -> bool:
         """Whether ``value`` reads another element of the array than the one that it is assigned to."""
-        return self._mentions(value, region.array, except_at=ast.unparse(element.slice))
+        return self._mentions(value, region.array, except_at=element.slice)
 
-    def _mentions(self, node: ast.AST, array: ArrayDraft, except_at: str | None = None) -> bool:
-        """Whether ``node`` reads ``array``, its shape and the element at the subscript ``except_at`` aside."""
+    def _mentions(self, node: ast.AST, array: ArrayDraft, except_at: ast.expr | None = None) -> bool:
+        """Whether ``node`` reads ``array``, its shape, the element at ``except_at`` and those far from that aside."""
         aside = {
             id(part.value)
             for part in ast.walk(node)
             if (isinstance(part, ast.Attribute) and part.attr in ("shape", "size"))
-            or (isinstance(part, ast.Subscript) and ast.unparse(part.slice) == except_at)
+            or (except_at and isinstance(part, ast.Subscript) and is_harmless(part.slice, except_at))
         }
         calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
         aside |= {id(part.args[0]) for part in calls if ast.unparse(part.func) == "len" and part.args}

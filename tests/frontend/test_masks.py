@@ -169,6 +169,8 @@ def along_one_dimension(X, Y, m, y, r):
     X[y > 0.5, 1] *= 2.0
     X[m, 2] = y[m]
     X[y > 0.5, 1:3] = r[1:3]
+    X[m, 0] += X[m, 1]
+    X[X[:, 0] > 0.9, 3] = 0.25
     X[:, r > 0.5] = 7.0
     Y[1, ~m, :] = 3.0
     Y[:, y < 0.5, 2] += 1
@@ -191,7 +193,7 @@ def test_masks_along_one_dimension_choose_beside_numbers_and_slices(target: str)
         "X[:, y > 1] = X[:, y > 1] * 2",
         "X[y > 1, 0] = y",
         "X[y > 1, y > 2] = 0.0",
-        "X[y > 1, 0] += X[y > 1, 1]",
+        "X[y > 1, 0] += X[y > 1, -1]",
         "X[X > 1, 0] = 0.0",
         "X[X[:, 0] > 1, :] = 0.0",
     ],
