@@ -199,6 +199,8 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_loop_else(source, GlobalNames(source))
     source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = with_helper_statements(source, GlobalNames(source))
+    # What helpers have brought, too.
+    source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))

@@ -53,7 +53,23 @@ def never_an_array(x, y, n):
     return sum(squares)
 
 
-FUNCTIONS = [comprehensions, appended, never_an_array]
+def squares(x):
+    return np.array([v * v for v in x])
+
+
+def history(x, n):
+    kept = []
+    for i in range(n):
+        kept.append(x[i] * i)
+    return np.array(kept)
+
+
+def of_helpers(x, y, n):
+    y[:] = squares(x) + squares(y)
+    return history(y, n)
+
+
+FUNCTIONS = [comprehensions, appended, never_an_array, of_helpers]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)

@@ -32,6 +32,18 @@ def set_ends(x):
     x[len(x) - 1] = x[1]
 
 
+def set_both(x, y):
+    for field in (x, y):
+        field[0] = 7.0
+    ends = (x[1], y[1])
+    return ends[0] + ends[1]
+
+
+def inside_of_helpers(x, y, n):
+    total = set_both(x, y)
+    return total * n
+
+
 def numbers(x, y, n):
     step = (n, 0.5, x[1])
     a, b, c = step
@@ -91,7 +103,7 @@ def loops_over_arrays(x, y, n):
     return total * number
 
 
-FUNCTIONS = [numbers, of_helpers, best_so_far, arrays, loops_over_arrays]
+FUNCTIONS = [inside_of_helpers, numbers, of_helpers, best_so_far, arrays, loops_over_arrays]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
