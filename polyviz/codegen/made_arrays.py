@@ -116,7 +116,14 @@ def _rebound(scop: Scop, array: Array) -> Iterator[tuple[Span, Assign]]:
     for place in () if array.creation is None else array.creation.rebound:
         for statement in scop.statements:
             if statement.span.line <= place.line <= statement.span.end_line:
-                yield from ((place, one) for one in assignments(statement.body) if one.target.array == array.name)
+                stored = (one for one in assignments(statement.body) if one.target.array == array.name)
+                yield from ((place, one) for one in stored if _is_at(one, place))
+
+
+def _is_at(assignment: Assign, place: Span) -> bool:
+    """Whether ``assignment`` is of the line of ``place``: the statement around it may be a whole loop."""
+    span = assignment.target.span
+    return span is None or place.line <= span.line <= place.end_line
 
 
 def _listed(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> str:

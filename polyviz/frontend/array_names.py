@@ -16,6 +16,11 @@ _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.outer")
 _VIEWS = ("numpy.real", "numpy.imag")
 _ELEMENTWISE = {one for one in (*PURE, "numpy.where", "numpy.clip") if one.startswith("numpy.")} - set(_VIEWS)
 _METHODS = frozenset({"copy", "astype", "dot", "sum", "mean", "var", "std", "max", "min"})
+_SUMS = """sum mean var std max min amax amin prod any all argmax argmin count_nonzero vdot inner trace linalg.norm
+    cumsum cumprod diff"""
+_OF_ALL = frozenset(f"numpy.{name}" for name in _SUMS.split())
+_NUMBERS = frozenset({"len", "int", "float", "bool"})
+"""Functions of Python that give numbers."""
 _MAKERS = frozenset({*CREATORS, *CREATORS_LIKE, *GENERATORS, "numpy.array", "numpy.copy"})
 
 
@@ -89,7 +94,7 @@ class ArrayNames:
                 return True
             case ast.Call(func=function):
                 called = self._names.canonical(function)
-                return called in _MAKERS or called in _ELEMENTWISE or called in _PRODUCTS
+                return called in _MAKERS | _ELEMENTWISE | _OF_ALL | _NUMBERS or called in _PRODUCTS
         return False
 
     def may_take_over(self, name: str, rest: Sequence[ast.stmt], *, is_made: bool) -> bool:
@@ -107,7 +112,9 @@ class ArrayNames:
         found, waiting = set[str](), [name]
         while waiting:
             one = waiting.pop()
-            more = self._pairs(one) - found - {name} - (handed_over if one == name else set())
+            others = self._pairs(one)
+            kept = handed_over if one == name else {other for other in others if self._is_handed_over(one, other)}
+            more = others - found - {name} - kept
             found |= more
             waiting += more
         return found
@@ -123,6 +130,8 @@ class ArrayNames:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 is_number = isinstance(value, ast.Subscript) and name not in self.arrays
                 return ({name}, set()) if is_number or self.makes(value) else ({name}, _names(value))
+            case ast.Assign(value=ast.Attribute(attr="shape")):
+                return set(), set()
             case ast.Assign(targets=targets, value=value):
                 plain = {one for target in targets for one in _whole_names(target)}
                 return plain, _names(value) & self.arrays

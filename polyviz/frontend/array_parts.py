@@ -7,9 +7,10 @@ import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.regions import call_of, constant_of, difference, extent_of, is_new_axis
-from polyviz.frontend.symbols import rank_of_annotation
+from polyviz.frontend.ranks import ranks_told
+from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
 from polyviz.frontend.visited import located, visited
+from polyviz.frontend.windows import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +58,7 @@ class View:
         return self._at(self.indices) if is_row and self.indices else self.whole
 
     def part(self, given: Sequence[ast.expr], conditions: list[ast.expr] | None = None) -> ast.Subscript | None:
-        """What ``given`` subscripts choose; None where they go into a new axis, or ask for a part of a part.
+        """What ``given`` subscripts choose; None where they go into a new axis, or are not followed.
 
         ``conditions`` gets what has to hold for that in a part of a dimension; without it, that gives None, too.
         """
@@ -75,47 +76,29 @@ class View:
             elif _is_full(index) or _is_full(rest[0]):
                 chosen.append(rest.pop(0) if _is_full(index) else (rest.pop(0), index)[1])
             else:
-                counted = self._counted(index, self._axis_of(place), rest.pop(0), conditions)
-                if counted is None:
+                found = self._chosen(index, self._axis_of(place), rest.pop(0), conditions)
+                if found is None:
                     return None
-                chosen.append(counted)
+                chosen.append(found)
         return self._at([*chosen, *rest])
 
     def _axis_of(self, place: int) -> int:
         """The dimension of the array that the subscript at ``place`` is for."""
         return place - sum(map(is_new_axis, self.indices[:place]))
 
-    def _counted(
+    def _chosen(
         self, part: ast.expr, axis: int, given: ast.expr, conditions: list[ast.expr] | None
     ) -> ast.expr | None:
-        """The position ``given`` in ``part`` of a dimension, as one along ``axis``; None for what is not followed."""
-        if conditions is None or isinstance(given, ast.Slice) or not isinstance(part, ast.Slice):
+        """What ``given`` chooses in ``part`` of a dimension, as it is along ``axis``; None for what is not followed."""
+        if conditions is None or not isinstance(part, ast.Slice):
             return None
-        start = part.lower or ast.Constant(0)
-        if part.step is not None and constant_of(part.step) == -1 and not (part.lower or part.upper):
-            last = difference(extent_of(self.base, axis), ast.Constant(1))
-            conditions += [ast.Compare(copy.deepcopy(given), [ast.GtE()], [ast.Constant(0)])]
-            conditions += [ast.Compare(last, [ast.GtE()], [copy.deepcopy(given)])]
-            return difference(last, given)
-        if (constant_of(start) or 0) < 0 or (part.step is not None and constant_of(part.step) != 1):
+        window = window_of(part, extent_of(self.base, axis))
+        if window is None:
             return None
-        stop, end = part.upper, None if part.upper is None else constant_of(part.upper)
-        if end is not None and end < 0:
-            stop = difference(extent_of(self.base, axis), ast.Constant(-end))
-        asked: list[tuple[ast.expr, ast.expr]] = [(given, ast.Constant(0)), (start, ast.Constant(0))]
-        asked += [] if stop is None else [(difference(difference(stop, start), ast.Constant(1)), given)]
-        place = ast.BinOp(given, ast.Add(), start) if constant_of(start) != 0 else given
-        if (constant_of(given) or 0) < 0:
-            from_end = ast.Constant(-(constant_of(given) or 0))
-            stop = stop or extent_of(self.base, axis)
-            asked[0], asked[2:] = (difference(stop, start), from_end), []
-            place = difference(stop, from_end)
-        compared = [ast.Compare(one, [ast.GtE()], [other]) for one, other in asked if not _is_least(one, other)]
-        conditions += map(copy.deepcopy, compared)
-        return place
+        return window.inside(given, conditions) if isinstance(given, ast.Slice) else window.element(given, conditions)
 
-    def extent(self, axis: int) -> ast.expr | None:
-        """How long it is along ``axis``; None where that is not followed."""
+    def extent(self, axis: int, conditions: list[ast.expr]) -> ast.expr | None:
+        """How long it is along ``axis``, where ``conditions`` hold, too; None where that is not followed."""
         if self.is_turned:
             return extent_of(self.base, 1 - axis) if axis in (0, 1) else None
         walked = [place for place, index in enumerate(self.indices) if is_walked(index)]
@@ -123,23 +106,9 @@ class View:
             return None
         if axis >= len(walked):
             return extent_of(self.base, len(self.indices) + axis - len(walked))
-        part = self.indices[walked[axis]]
-        return self._length(part, walked[axis]) if isinstance(part, ast.Slice) else None
-
-    def _length(self, part: ast.Slice, axis: int) -> ast.expr | None:
-        """How long ``part`` of a dimension is, where it begins and ends so many elements from its ends."""
-        extent, zero = extent_of(self.base, axis), ast.Constant(0)
-        start, stop = constant_of(part.lower or zero), constant_of(part.upper or zero)
-        step = 1 if part.step is None else constant_of(part.step)
-        if step in (1, -1) and not (part.lower or part.upper):
-            return extent
-        if step != 1 or start is None or stop is None or start < 0:
-            return None
-        if part.upper and stop >= 0:
-            end = call_of("min", extent, ast.Constant(stop))
-        else:
-            end = difference(extent, ast.Constant(-stop))
-        return call_of("max", difference(end, ast.Constant(start)), zero)
+        part, extent = self.indices[walked[axis]], extent_of(self.base, walked[axis])
+        window = window_of(part, extent) if isinstance(part, ast.Slice) else None
+        return None if window is None else window.length(conditions)
 
     def _at(self, indices: Iterable[ast.expr]) -> ast.Subscript:
         parts = [copy.deepcopy(index) for index in indices]
@@ -153,8 +122,7 @@ class _Chains(ast.NodeTransformer):
     """Writes ``A[:, 2][i]`` as ``A[i, 2]``, and ``np.flip(A, 0)`` as ``A[::-1]``."""
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
-        arguments = ast.walk(source.arguments) if source.arguments else ()
-        self._ranks = {one.arg: rank_of_annotation(one.annotation) for one in arguments if isinstance(one, ast.arg)}
+        self._ranks = ranks_told(source, names)
         self._names = names
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -164,7 +132,7 @@ class _Chains(ast.NodeTransformer):
             return node
         axes = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "axis")]
         axis = constant_of(axes[0]) if axes else _FLIPS[called]
-        rank = self._ranks.get(node.args[0].id) or 0
+        rank = self._ranks.get(node.args[0].id, 0)
         if len(axes) + 1 != len(node.args) + len(node.keywords) or len(axes) > (_FLIPS[called] is None):
             return node
         if (axis is None and (axes or not rank)) or (axis or 0) < 0:
@@ -198,7 +166,7 @@ def is_view(value: ast.Subscript, indices: Sequence[ast.expr]) -> bool:
 
 
 def _is_integer(node: ast.expr) -> bool:
-    """Whether ``node`` is made of names, elements and whole numbers."""
+    """Whether ``node`` is made of names, elements, extents and whole numbers, and of the least and largest of such."""
     match node:
         case ast.Constant(value=value):
             return type(value) is int
@@ -208,6 +176,12 @@ def _is_integer(node: ast.expr) -> bool:
             return _is_integer(left) and _is_integer(right)
         case ast.UnaryOp(operand=operand):
             return _is_integer(operand)
+        case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_] as arguments, keywords=[]):
+            return all(map(_is_integer, arguments))
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name()], keywords=[]):
+            return True
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(), attr="shape"), slice=ast.Constant()):
+            return True
     return isinstance(node, ast.Name)
 
 
@@ -223,12 +197,6 @@ def listed_indices(index: ast.expr) -> list[ast.expr]:
 def is_walked(index: ast.expr) -> bool:
     """Whether ``index`` is a dimension of the view."""
     return isinstance(index, ast.Slice) or is_new_axis(index)
-
-
-def _is_least(larger: ast.expr, smaller: ast.expr) -> bool:
-    """Whether these are numbers, and ``larger`` is no less than ``smaller``."""
-    numbers = constant_of(larger), constant_of(smaller)
-    return numbers[0] is not None and numbers[1] is not None and numbers[0] >= numbers[1]
 
 
 def _is_full(index: ast.expr) -> bool:

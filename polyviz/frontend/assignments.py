@@ -138,8 +138,9 @@ class AssignmentReader:
         program, name = self._program, target.id
         if name in program.arrays or name in program.aliases or program.usage.is_array(name):
             raise self._rebound_array(target)
-        conditions = tuple(requirement.condition for requirement in program.pending)
-        program.environment.bind(name, Known(result, conditions) if is_followed(result) else None)
+        asked = tuple(one for one in program.pending if one.of_sizes)
+        conditions = tuple(one.condition for one in program.pending if not one.of_sizes)
+        program.environment.bind(name, Known(result, conditions, asked) if is_followed(result) else None)
         is_known = program.environment.known(name) is not None
         if program.source.is_cell and name in program.usage.loop_variables:
             raise self._loop_variable(target)
@@ -199,8 +200,8 @@ class AssignmentReader:
             node,
             f"The array `{array.name}` gets another name here.",
             reason="Which array a name stands for must not change.",
-            hint="Use one name per array; `A, B = B, A` may end the body of an outermost loop over `range`, where the "
-            "function does not return one of them afterwards. Elsewhere copy elements: `A[:] = B`.",
+            hint="Use one name per array; `A, B = B, A` may end the body of an outermost loop over `range`, and stand "
+            "anywhere if the function makes both of them. Elsewhere copy elements: `A[:] = B`.",
         )
 
     def _is_shape(self, value: ast.expr) -> bool:

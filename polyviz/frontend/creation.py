@@ -14,7 +14,7 @@ from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import constant_integer, is_integral
-from polyviz.frontend.literals import NUMBERS, literal_table
+from polyviz.frontend.literals import ELEMENTS, NUMBERS, literal_table
 from polyviz.frontend.new_arrays import is_everything
 from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
@@ -70,7 +70,7 @@ class CreationReader:
             function, like = CREATORS[canonical], None
         dtype, dtype_like = self._dtype(values.get("dtype"))
         counts = [constant_integer(extent) or 0 for extent in extents]
-        stored = prod(counts) if getattr(values.get("dtype"), "kind", None) == NUMBERS else 0
+        stored = {NUMBERS: prod(counts), ELEMENTS: 1}.get(getattr(values.get("dtype"), "kind", None) or "", 0)
         creation = Creation(
             function=function,  # type: ignore[arg-type]  # the tables hold only the four creators
             dtype=None if stored else dtype,
@@ -129,8 +129,8 @@ class CreationReader:
                 statement,
                 f"The name `{target.id}` is given to an array and assigned again.",
                 reason="One name stands for one array in the whole program.",
-                hint="Use a name of its own for each array. `A, B = B, A` may end a time loop, where neither is an "
-                "argument that is returned.",
+                hint="Use a name of its own for each array. `A, B = B, A` may end a time loop, and stand anywhere if "
+                "the function makes both of them.",
             )
         return target.id
 

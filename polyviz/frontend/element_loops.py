@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from polyviz.frontend.array_names import ArrayNames
+from polyviz.frontend.array_parts import is_view, listed_indices
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.own_names import own_name
 from polyviz.frontend.ranks import least_ranks
-from polyviz.frontend.regions import constant_of
+from polyviz.frontend.read_before import read_before, with_new_elements
+from polyviz.frontend.regions import constant_of, is_new_axis
 from polyviz.frontend.taken_apart import with_named_rows
 from polyviz.frontend.usage import subscript_chain
-from polyviz.frontend.visited import FreshNames
+from polyviz.frontend.visited import FreshNames, visited
+from polyviz.frontend.windows import window_of, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +57,7 @@ def over_positions(source: Source, names: GlobalNames) -> Source:
         A[0] += a * b
     """
     writer = _Writer(source, names)
-    body = tuple(writer.visit(node) for node in source.body)
+    body = tuple(visited(writer, source.body))
     if not writer.changed:
         return source
     return replace(source, body=body, own_loops=source.own_loops | writer.own, row_names=source.row_names | writer.rows)
@@ -72,16 +75,23 @@ class _Writer(ast.NodeTransformer):
         self._stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         arguments = ast.walk(source.arguments) if source.arguments else ()
         self._arguments = {one.arg for one in arguments if isinstance(one, ast.arg)}
+        self._conditions: list[ast.expr] = []
         self.own: set[str] = set()
         self.rows: set[str] = set()
         self.changed = False
 
-    def visit_For(self, node: ast.For) -> ast.For:
+    def visit_For(self, node: ast.For) -> ast.For | list[ast.stmt]:
+        around, self._conditions = self._conditions, []
+        iterable, written = node.iter, self._loop(node)
+        found, self._conditions = self._conditions, around
+        return [within(found, iterable, node), written] if found and written is not node else written
+
+    def _loop(self, node: ast.For) -> ast.For:
         self.generic_visit(node)
         is_range = isinstance(node.iter, ast.Call) and self._called(node.iter) == "range"
         if is_range or node.orelse or _stored(node.target, *node.body) & _names(node.iter):
             return node
-        if _with_new_elements(*node.body) & _read_elements(node.iter):
+        if with_new_elements(node.body) & read_before(node.iter):
             return node  # Python reads them once, before the first iteration
         return self._nest(node) or self._elements(with_named_rows(node, self._fresh.like)) or node
 
@@ -102,7 +112,7 @@ class _Writer(ast.NodeTransformer):
         else:
             self.own.add(place.id)
         rows = {
-            name.id: (value.value.id, _places_of(value))
+            name.id: (value.value.id, listed_indices(value.slice))
             for name, value in values
             if name.id in used and isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name)
         }
@@ -121,9 +131,8 @@ class _Writer(ast.NodeTransformer):
                 return [_extent(array, 0)], [(target, _element(array, [place]))]
             case ast.Subscript(value=ast.Name(id=array)), ast.Name() if (places := _places_of(iterable)):
                 return [_extent(array, len(places))], [(target, _element(array, [*places, place]))]
-            case ast.Subscript(value=ast.Name(id=array), slice=ast.Slice() as cut), ast.Name() if self._is_array(array):
-                ends = _ends(array, cut)
-                return None if ends is None else ([ends[1]], [(target, _element(array, [_moved(place, ends[0])]))])
+            case ast.Subscript(value=ast.Name(id=array)), ast.Name() if self._is_array(array):
+                return self._along(target, iterable, place)
             case ast.Call(args=[stop], keywords=[]), ast.Name() if called == "range":
                 return [stop], [(target, place)]
             case ast.Call(args=[inner, *given], keywords=named), ast.Tuple(elts=[ast.Name() as counter, other]) if (
@@ -141,6 +150,22 @@ class _Writer(ast.NodeTransformer):
                 lengths, values = [one for pair in known for one in pair[0]], [one for pair in known for one in pair[1]]
                 return (lengths, values) if len(known) == len(pairs) else None
         return None
+
+    def _along(
+        self, target: ast.Name, iterable: ast.Subscript, place: ast.Name
+    ) -> tuple[list[ast.expr], Values] | None:
+        """The length of the one slice of ``iterable``, and its element at ``place``."""
+        indices = listed_indices(iterable.slice)
+        parts = [(axis, one) for axis, one in enumerate(indices) if isinstance(one, ast.Slice)]
+        if len(parts) != 1 or not isinstance(iterable.value, ast.Name) or not is_view(iterable, indices):
+            return None
+        axis, part = parts[0]
+        window = None if any(map(is_new_axis, indices)) else window_of(part, _extent(iterable.value.id, axis))
+        if window is None:
+            return None
+        length = window.length(self._conditions)
+        chosen = [*indices[:axis], window.at(place, []), *indices[axis + 1 :]]
+        return [length], [(target, _element(iterable.value.id, chosen))]
 
     def _nest(self, node: ast.For) -> ast.For | None:
         """Loops inside each other, if ``node`` runs over all places of an array or a product of ranges."""
@@ -311,19 +336,6 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _with_new_elements(*nodes: ast.AST) -> set[str]:
-    """The arrays of which an element is stored in ``nodes``."""
-    parts = (part for node in nodes for part in ast.walk(node))
-    cells = (part for part in parts if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store))
-    return {name for cell in cells for name in _names(cell.value)}
-
-
-def _read_elements(node: ast.AST) -> set[str]:
-    """The names of which something in brackets is read in ``node``, but for extents."""
-    cells = (part for part in ast.walk(node) if isinstance(part, ast.Subscript))
-    return {name for cell in cells if not isinstance(cell.value, ast.Attribute) for name in _names(cell.value)}
-
-
 def _extents(parts: Sequence[ast.expr], count: int) -> list[ast.expr]:
     """The extents that ``np.ndindex`` is called with: numbers, a tuple of them, or the shape of an array."""
     match list(parts):
@@ -344,21 +356,6 @@ def _extent(array: str, axis: int) -> ast.expr:
 def _element(array: str, places: Sequence[ast.expr]) -> ast.Subscript:
     index = places[0] if len(places) == 1 else ast.Tuple(list(places), ast.Load())
     return ast.Subscript(ast.Name(array, ast.Load()), index, ast.Load())
-
-
-def _ends(array: str, cut: ast.Slice) -> tuple[int, ast.expr] | None:
-    """Where a slice between literals begins, counted from the start, and its length where that is above 0."""
-    lower, upper = (None if end is None else constant_of(end) for end in (cut.lower, cut.upper))
-    is_literal = (cut.lower is None or lower is not None) and (cut.upper is None or upper is not None)
-    if not is_literal or cut.step is not None or (lower or 0) < 0 or (upper or 0) > 0 or upper == 0:
-        return None
-    left_out = (lower or 0) - (upper or 0)
-    length = _extent(array, 0)
-    return lower or 0, ast.BinOp(length, ast.Sub(), ast.Constant(left_out)) if left_out else length
-
-
-def _moved(place: ast.expr, distance: int) -> ast.expr:
-    return ast.BinOp(place, ast.Add(), ast.Constant(distance)) if distance else place
 
 
 def _call(name: str, arguments: Iterable[ast.expr]) -> ast.Call:

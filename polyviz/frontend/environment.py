@@ -11,6 +11,8 @@ from polyviz.model.expression import Conditional, Expression, walk
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from polyviz.frontend.nodes import Requirement
+
 
 # A value that is substituted again and again may double each time; past this it is stored instead.
 _LARGEST = 64
@@ -18,10 +20,19 @@ _LARGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An integer made of iterators and parameters, valid where all conditions of ``requires`` hold."""
+    """An integer made of iterators and parameters, valid where all conditions of ``requires`` hold.
+
+    ``asked`` has to hold likewise, with errors of its own.
+    """
 
     expression: Expression
     requires: tuple[Expression, ...] = ()
+    asked: tuple[Requirement, ...] = ()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is valid anywhere."""
+        return not self.requires and not self.asked
 
 
 @dataclass
@@ -74,6 +85,6 @@ class Environment:
 def _merged(condition: Expression, first: Known, second: Known) -> Known | None:
     if first == second:
         return first
-    if reads_data(condition) or first.requires or second.requires:
+    if reads_data(condition) or not first.is_certain or not second.is_certain:
         return None
     return Known(Conditional(condition, first.expression, second.expression))

@@ -21,12 +21,15 @@ from polyviz.frontend.counted import counted
 from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
+from polyviz.frontend.exchanged_contents import with_exchanged_contents
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.flat_loops import with_places
 from polyviz.frontend.generator_sums import without_generators
+from polyviz.frontend.handed_over import with_own_arrays
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.listed_values import with_filled_arrays
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.names import GlobalNames
@@ -38,12 +41,14 @@ from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
+from polyviz.frontend.reshaped import with_reshaped_copies
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.shape_names import without_shape_names
 from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
+from polyviz.frontend.tuple_names import without_tuple_names
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.versions import with_versions
 from polyviz.frontend.views import without_views
@@ -192,15 +197,20 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     # Some passes change lines where they stand, and the text may be read once more.
     source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
     source = without_loop_else(source, GlobalNames(source))
+    source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = with_helper_statements(source, GlobalNames(source))
+    # What helpers have brought, too.
+    source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
     names = GlobalNames(source)
-    source = without_generators(counted(without_views(source, names), names), names)
-    source = with_new_arrays(with_versions(with_named_parts(source, names), names), names)
+    source = with_reshaped_copies(without_views(source, names), names)
+    source = without_generators(counted(source, names), names)
+    source = with_own_arrays(with_named_parts(source, names), names)
+    source = with_new_arrays(with_exchanged_contents(with_versions(source, names), names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)
     usage = look_at(source.body, names.canonical, names.helper)

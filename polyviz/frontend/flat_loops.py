@@ -3,6 +3,7 @@
 In a loop over all of them, a place is as good as a number: the loop becomes one for each dimension, ``A.flat[k]`` is
 ``A[i, j]``, and ``k`` itself, where it is read otherwise, ``i * A.shape[1] + j``. ``A.ravel()`` has the same elements;
 it may be a copy of them, so nothing is stored in it, and ``A`` stays as it is where one of its elements has a name.
+Elsewhere ``A.flat[k]`` is ``A[k // A.shape[1], k % A.shape[1]]``.
 """
 
 from __future__ import annotations
@@ -49,9 +50,10 @@ def with_places(source: Source, names: GlobalNames) -> Source:
         return source
     source = _without_names(source, names)
     writer = _Writer(source, names)
-    body = tuple(line for node in source.body for line in writer.written(node))
+    body = [line for node in source.body for line in writer.written(node)]
+    body = visited(_Single(writer), body)
     own, found = source.own_loops | writer.own, source.place_names | writer.found
-    return replace(source, body=body, own_loops=own, place_names=found)
+    return replace(source, body=tuple(body), own_loops=own, place_names=found)
 
 
 def _without_names(source: Source, names: GlobalNames) -> Source:
@@ -61,7 +63,7 @@ def _without_names(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    counts, changed = bindings(source.body), _changed(source)
+    counts, changed = bindings(source.body), changed_names(source)
     counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
     rows: dict[str, ast.expr] = {}
     for node in (one for one in source.body if isinstance(one, ast.Assign) and counts[bound_by(one)] == 1):
@@ -88,7 +90,7 @@ class _Named(ast.NodeTransformer):
         return copy.deepcopy(self._rows[node.id]) if node.id in self._rows else node
 
 
-def _changed(source: Source) -> set[str]:
+def changed_names(source: Source) -> set[str]:
     """The names whose elements are changed, or which have another name, by which they may be."""
     parts = [part for node in source.body for part in ast.walk(node)]
     values = [part.value for part in parts if isinstance(part, ast.Assign)]
@@ -116,7 +118,8 @@ class _Writer(ast.NodeTransformer):
         self._names = names
         self._fresh = FreshNames(source, names)
         self._ranks = ranks_told(source, names)
-        self._changed = _changed(source)
+        self._changed = changed_names(source)
+        self._extents = _extents(source.body)
         loops = [part for one in source.body for part in ast.walk(one) if isinstance(part, ast.For)]
         self._elsewhere = _loads(source.body)
         """How often variables of loops are read where no loop has them."""
@@ -221,13 +224,49 @@ class _Writer(ast.NodeTransformer):
             case ast.Attribute(value=row, attr="size") | ast.Call(func=ast.Name(id="len"), args=[row], keywords=[]):
                 found = _flat(row, self._names)
                 return None if found is None else found[0]
+            case ast.BinOp(op=ast.Mult()):
+                return self._of_extents(size)
         return None
+
+    def _of_extents(self, size: ast.expr) -> ast.Name | None:
+        """The array of which all extents are multiplied, each of which has a name."""
+        found = [self._extents.get(one.id) if isinstance(one, ast.Name) else None for one in _factors(size)]
+        known = [one for one in found if one is not None]
+        arrays, axes = {array for array, _ in known}, sorted(axis for _, axis in known)
+        if len(known) < len(found) or len(arrays) != 1:
+            return None
+        (array,) = arrays
+        return ast.Name(array, ast.Load()) if axes == list(range(self.rank(array))) else None
 
     def _numbers(self, name: str, array: ast.Name) -> list[str]:
         """Names for the numbers of a place in ``array``; none where its dimensions are not known."""
         numbers = [self._fresh.like(f"{name}_{axis}") for axis in range(self._ranks.get(array.id, 0))]
         self.own.update(numbers)
         return numbers
+
+
+class _Single(ast.NodeTransformer):
+    """Writes single elements of rows with the subscripts that they have in an array of two dimensions."""
+
+    def __init__(self, writer: _Writer) -> None:
+        self._writer = writer
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        found = self._writer.row(node.value)
+        if found is None or isinstance(node.slice, ast.Slice | ast.Tuple):
+            return node
+        array, is_copy = found
+        rank = self._writer.rank(array.id)
+        if rank not in (1, 2) or (is_copy and isinstance(node.ctx, ast.Store)):
+            return node
+        index: ast.expr = node.slice
+        if rank == 2:
+            size = ast.BinOp(extent_of(array, 0), ast.Mult(), extent_of(array, 1))
+            index = ast.BinOp(size, ast.Add(), index) if (constant_of(index) or 0) < 0 else index
+            width = extent_of(array, 1)
+            index = ast.Tuple([ast.BinOp(index, one, width) for one in (ast.FloorDiv(), ast.Mod())], ast.Load())
+        return located(copy.deepcopy(ast.Subscript(array, index, node.ctx)), node)
 
 
 class _Placed(ast.NodeTransformer):
@@ -264,6 +303,30 @@ class _Placed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return located(_number(self._array, self._numbers), node) if node.id == self._name else node
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    """What ``node`` multiplies."""
+    is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+    return [*_factors(node.left), *_factors(node.right)] if is_product and isinstance(node, ast.BinOp) else [node]
+
+
+def _extents(body: Sequence[ast.stmt]) -> dict[str, tuple[str, int]]:
+    """The array and dimension of names for extents, which are given nothing else."""
+    counts = bindings(body)
+    found: dict[str, tuple[str, int]] = {}
+    for node in (part for one in body for part in ast.walk(one) if isinstance(part, ast.Assign)):
+        match node:
+            case ast.Assign(
+                targets=[ast.Tuple(elts=targets)], value=ast.Attribute(value=ast.Name(id=array), attr="shape")
+            ):
+                found |= {one.id: (array, axis) for axis, one in enumerate(targets) if isinstance(one, ast.Name)}
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape"), slice=index),
+            ) if constant_of(index) is not None:
+                found[name] = array, constant_of(index) or 0
+    return {name: each for name, each in found.items() if counts[name] == 1 and not counts[each[0]]}
 
 
 def _number(array: ast.Name, names: Sequence[str]) -> ast.expr:

@@ -64,7 +64,10 @@ def followed(program: Program, header: Header, iterator: str, body: list[ast.stm
     shown = 2 if is_integral(header.stop) and not ends_early(body) else 1
     settled = _Settled(program, header, iterator)
     return {
-        name: tuple(Known(value, starts[name].requires) for value in (settled(form.inside), form.behind)[:shown])
+        name: tuple(
+            Known(value, starts[name].requires, starts[name].asked)
+            for value in (settled(form.inside), form.behind)[:shown]
+        )
         for name, form in found.items()
     }
 

@@ -109,7 +109,7 @@ class _Play:
         else:
             self._program.meet(node.id)
             known = self._program.environment.known(node.id)
-            value = None if known is None or known.requires else known.expression
+            value = None if known is None or not known.is_certain else known.expression
         if value is None:
             raise _UnknownError
         return value

@@ -9,6 +9,8 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.own_names import OwnName
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,6 +36,15 @@ def {name}(a):
             best = a[place]
     return best
 """
+_CROSS = """
+def cross(a, b):
+    a0, a1, a2 = a
+    b0, b1, b2 = b
+    product = np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+    return product
+"""
+NEEDED = {"numpy.searchsorted": ("len",)}
+"""The functions of Python that such a helper calls."""
 _COMPARED = {"max": ">", "min": "<"}
 _BEHIND = {
     "left": "a[middle] < v or (v != v and a[middle] == a[middle])",
@@ -59,6 +70,8 @@ def library_helper(
     called = names.canonical(call.func) or ""
     if called in _COMPARED and len(call.args) == 1 and not call.keywords:
         return (_extreme(called), call) if is_array(call.args[0]) else None
+    if called == "numpy.cross" and len(call.args) == 2 and not call.keywords:
+        return _cross(), call
     return _searched(call, is_array) if called == "numpy.searchsorted" else None
 
 
@@ -82,6 +95,11 @@ def _extreme(name: str) -> ast.FunctionDef:
 
 
 @cache
+def _cross() -> ast.FunctionDef:
+    return _helper(_CROSS)
+
+
+@cache
 def _search(side: str) -> ast.FunctionDef:
     return _helper(_SEARCH.format(is_behind=_BEHIND[side]))
 
@@ -89,4 +107,7 @@ def _search(side: str) -> ast.FunctionDef:
 def _helper(text: str) -> ast.FunctionDef:
     found = ast.parse(text).body[0]
     assert isinstance(found, ast.FunctionDef)
+    for part in ast.walk(found):
+        if isinstance(part, ast.Name) and part.id == "np":
+            part.id = OwnName("np")  # whatever the program calls so
     return found

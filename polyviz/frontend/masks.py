@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sized
+
+    from polyviz.frontend.regions import Region
 
 _LOGICAL = ast.BitAnd | ast.BitOr | ast.BitXor
 _TESTS = frozenset(
@@ -72,6 +75,58 @@ def goes_together(
     parts = [unmasked(part, mask) for part in chosen if isinstance(part, ast.expr)]
     alike = all(len(shape(one)) == count and (depth == 1 or isinstance(one, ast.Name)) for one in parts)
     return alike and len(shape(unmasked(value, mask, number=True))) <= count - depth
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """What ``target`` has in the place of a ``mask``, the axis ``place``; ``is_alone``: all that chooses elements."""
+
+    target: ast.expr
+    mask: ast.expr
+    place: int
+    is_alone: bool
+
+
+def mask_along(target: ast.Subscript, is_known: Callable[[ast.expr], bool]) -> Along | None:
+    """The mask that chooses elements in ``target``, alone or beside numbers and slices; None where there is none.
+
+    >>> found = mask_along(ast.parse("X[2, 1:, m]", mode="eval").body, lambda node: isinstance(node, ast.Name))
+    >>> ast.unparse(found.target), found.mask.id, found.place
+    ('X[2, 1:, :]', 'm', 1)
+    """
+    if not isinstance(target.slice, ast.Tuple):
+        return Along(target.value, target.slice, 0, is_alone=True) if is_known(target.slice) else None
+    indices = target.slice.elts
+    places = [place for place, index in enumerate(indices) if is_known(index)]
+    others = [index for place, index in enumerate(indices) if place not in places]
+    if len(places) != 1 or any(isinstance(one, ast.Constant) and type(one.value) is not int for one in others):
+        return None
+    whole = copy.copy(target)
+    parts = [ast.Slice() if place in places else index for place, index in enumerate(indices)]
+    whole.slice = ast.copy_location(ast.Tuple(parts, ast.Load()), target.slice)
+    walked = sum(isinstance(index, ast.Slice) for index in indices[: places[0]])
+    return Along(whole, indices[places[0]], walked, is_alone=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The elements of ``region`` that a ``mask`` of ``depth`` dimensions chooses, from its axis ``place`` on."""
+
+    region: Region
+    mask: ast.expr
+    place: int
+    depth: int
+
+    @property
+    def axes(self) -> tuple[int, int]:
+        """The first of the axes that the mask goes along, and the one behind the last."""
+        return self.place, self.place + self.depth
+
+    def fits(self, value: ast.expr, shape: Callable[[ast.expr], Sized]) -> bool:
+        """Whether ``value`` goes with what is chosen; ``shape`` tells the dimensions."""
+        if self.place:  # how long the last dimensions are, the data say
+            return not shape(value) and mask_of(value, lambda node: ast.dump(node) == ast.dump(self.mask)) is None
+        return goes_together(value, self.mask, self.depth, len(self.region.axes), shape)
 
 
 def _mask_in(node: ast.Subscript) -> ast.expr:

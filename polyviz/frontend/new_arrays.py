@@ -137,7 +137,7 @@ class _Writer:
             if new.name in self._first:
                 self.in_vain.append(self._first[new.name])
             if self._is_cell:
-                around.before.append(_running(around.lengths or (), node))
+                around.before.append(running(around.lengths or (), node))
             around.before.append(steady.made(node))
             written += new.filled(node) or [ast.copy_location(ast.Pass(), node)]
         return written
@@ -324,10 +324,11 @@ def clipped(shape: ast.expr) -> ast.expr:
     return ast.copy_location(call_of("max", shape, ast.Constant(0)), shape)
 
 
-def _running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
-    running = Running()
-    running.lengths = [copy.deepcopy(length) for length in lengths]
-    return located(running, node)
+def running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
+    """The line that asks for each of ``lengths`` to be more than 0, at the place of ``node``."""
+    line = Running()
+    line.lengths = [copy.deepcopy(length) for length in lengths]
+    return located(line, node)
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:

@@ -1,4 +1,7 @@
-"""Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on."""
+"""Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on.
+
+``zip(a, b, strict=False)`` is ``zip(a, b)``.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,10 @@ class _Writer(ast.NodeTransformer):
         match node:
             case ast.Call(args=[ast.Name() as array], keywords=[]) if attribute is not None:
                 return located(ast.Attribute(array, attribute, ast.Load()), node)
+            case ast.Call(keywords=[ast.keyword(arg="strict", value=ast.Constant(value=False))]) if (
+                self._names.canonical(node.func) == "zip"
+            ):
+                node.keywords = []
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:

@@ -147,6 +147,7 @@ class Program:
         known = self.environment.known(name)
         if known is not None:
             self.pending += [Requirement(condition, self._after_loop(node)) for condition in known.requires]
+            self.pending += known.asked
             return known.expression
         if name in self.environment.assigned:
             return self._scalar_read(node)

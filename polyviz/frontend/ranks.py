@@ -119,7 +119,7 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
     reader = _Reader(told, set(), names.canonical)
     for node in (part for one in source.body for part in ast.walk(one)):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp() as value):
                 made = reader.of(value)
                 if made:
                     told.setdefault(name, made)

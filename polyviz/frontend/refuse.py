@@ -18,6 +18,8 @@ class Refusal(NamedTuple):
 
 
 _LOOP_COUNT = "The number of iterations has to be known when the loop starts."
+_LISTED = "a list to which a loop over a range or an array appends once each time is read where only its elements, "
+_LISTED += "`len(values)` and `np.array(values)` are asked for."
 _NUMBERS = "A loop nest works on numbers and arrays of numbers."
 ELEMENTS = "Every operation is analysed element by element."
 _WRITE_LOOP = "Write a `for` loop over `range`."
@@ -118,7 +120,12 @@ STATEMENTS: dict[type[ast.AST], Refusal] = {
 }
 
 EXPRESSIONS: dict[type[ast.AST], Refusal] = {
-    ast.ListComp: Refusal("A list comprehension", _NUMBERS, "Write a loop that fills an array."),
+    ast.ListComp: Refusal(
+        "A list comprehension",
+        _NUMBERS,
+        "Write a loop that fills an array; `[f(i) for i in range(n)]` is read where only its elements, `len` and "
+        "`np.array` of it are asked for.",
+    ),
     ast.SetComp: Refusal("A set comprehension", _NUMBERS, "Write a loop that fills an array."),
     ast.DictComp: Refusal("A dictionary comprehension", _NUMBERS, "Write a loop that fills an array."),
     ast.GeneratorExp: Refusal(
@@ -139,7 +146,7 @@ EXPRESSIONS: dict[type[ast.AST], Refusal] = {
     ),
     ast.Dict: Refusal("A dictionary", _NUMBERS, "Use arrays or separate variables."),
     ast.Set: Refusal("A set", _NUMBERS, "Use arrays."),
-    ast.List: Refusal("A list", _NUMBERS, "Use a NumPy array that is made before the loops."),
+    ast.List: Refusal("A list", _NUMBERS, f"Use a NumPy array that is made before the loops; {_LISTED}"),
     ast.Tuple: Refusal("A tuple used as a value", _NUMBERS, "Use separate variables."),
     ast.JoinedStr: Refusal("A formatted string", _NUMBERS, _OUTSIDE),
     ast.Slice: Refusal("A slice", ELEMENTS, "Write the loop over these elements: `for j in range(...)`."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, MAKERS, PURE
+from polyviz.frontend.library import NEEDED
 from polyviz.frontend.refuse import Refusal
 from polyviz.model.registry import near
 
@@ -28,6 +29,7 @@ def refused_call(
     ``is_local``: the function is a variable of the program.
     """
     spelling, (whole, function) = ast.unparse(node.func), place
+    hidden = sorted(one for one in NEEDED.get(name or "", ()) if program.is_local(one))
     if name in MAKERS:
         return program.source.error(
             whole,
@@ -44,7 +46,8 @@ def refused_call(
         whole,
         f"The call of `{spelling}` is not supported.",
         reason=CALL_REASONS.get(name or spelling, "What it reads and writes is not known."),
-        hint=_hint(spelling, name)
+        hint=(f"Call the variable `{hidden[0]}` something else: what is read here is the function." if hidden else "")
+        or _hint(spelling, name)
         or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
     )
 

@@ -115,6 +115,23 @@ def filled_up(indices: Sequence[ast.expr], rank: int) -> list[ast.expr]:
     return [*indices[:end], *[ast.Slice()] * missing, *indices[end + 1 :]]
 
 
+def is_harmless(read: ast.expr, stored: ast.expr) -> bool:
+    """Whether what is ``read`` is the element that is ``stored``, or one that is never stored: in another column, say.
+
+    >>> texts = ("i, 1", "i, 0", "i + 1, 0", "1, i")
+    >>> [is_harmless(ast.parse(one).body[0].value, ast.parse("i, 0").body[0].value) for one in texts]
+    [True, True, False, False]
+    """
+    if ast.unparse(read) == ast.unparse(stored):
+        return True
+    one, other = ([*node.elts] if isinstance(node, ast.Tuple) else [node] for node in (read, stored))
+    numbers = [(constant_of(first), constant_of(second)) for first, second in zip(one, other, strict=False)]
+    known = [(first, second) for first, second in numbers if first is not None and second is not None]
+    # A number below 0 may be the same place as one from the start.
+    apart = any(first != second and (first < 0) == (second < 0) for first, second in known)
+    return len(one) == len(other) and apart
+
+
 def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.functions import CREATORS
+from polyviz.frontend.literals import RETURNED
 from polyviz.frontend.loop_returns import out_of_loops
 from polyviz.frontend.new_arrays import bindings, clipped
+from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import located
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -61,23 +63,42 @@ def one_return(source: Source, names: GlobalNames) -> Source:
 def _with_results(
     source: Source, written: Source, body: Sequence[ast.stmt], given: Sequence[ast.expr], names: GlobalNames
 ) -> Source | None:
-    """``source`` whose numbers get a name in each branch, beside arrays that all branches return; None where others
-    are returned."""
+    """``source`` whose numbers get a name in each branch, beside arrays that all branches return, and copies of
+    arrays of which each branch returns another one; None where others are returned."""
     end = copy.deepcopy(next(reversed(list(_returns(source.body)))))
     columns = list(zip(*map(_each, given), strict=True))
     same = [_are_the_same(column, written, names) for column in columns]
-    others = [value for column, one in zip(columns, same, strict=True) if not one for value in column]
+    copied = [not one and _are_there(column, written, names) for column, one in zip(columns, same, strict=True)]
+    others = [value for column, *kept in zip(columns, same, copied, strict=True) if not any(kept) for value in column]
     if _arrays(source) & _whole(others):
         return None
     fresh = iter(_fresh(source, names, same.count(False) if isinstance(given[0], ast.Tuple) else 0))
     results = [None if one else next(fresh) for one in same]
+    arrays = {name: column[0] for name, column, one in zip(results, columns, copied, strict=True) if name and one}
+    body = [*body[:-1], *(_made_like(name, value) for name, value in arrays.items()), body[-1]]
     named = [
         copy.deepcopy(column[-1]) if name is None else ast.copy_location(ast.Name(name, ast.Load()), end)
         for name, column in zip(results, columns, strict=True)
     ]
     is_tuple = isinstance(given[0], ast.Tuple)
     end.value = ast.copy_location(ast.Tuple(list(named), ast.Load()), end) if is_tuple else named[0]
-    return replace(source, body=(*_replaced(body, results), end))
+    return replace(source, body=(*_replaced(body, results, arrays), end))
+
+
+def _are_there(values: Sequence[ast.expr], source: Source, names: GlobalNames) -> bool:
+    """Whether ``values`` are names of arrays that are there before the first of them is returned."""
+    stated = ast.walk(source.arguments) if source.arguments else ()
+    given = [one for one in stated if isinstance(one, ast.arg)]
+    arrays = ArrayNames(source.body, names, [one.arg for one in given if rank_of_annotation(one.annotation)]).arrays
+    early = next((place for place, node in enumerate(source.body) if _is_early(node)), len(source.body))
+    there = {one.arg for one in given} | {bound_by(node) for node in source.body[:early]}
+    return all(isinstance(value, ast.Name) and value.id in arrays & there for value in values)
+
+
+def _made_like(name: str, value: ast.expr) -> ast.stmt:
+    """The line that makes the array ``name`` for what is returned, of which ``value`` is one."""
+    call = ast.Call(numpy_function("empty_like"), [copy.deepcopy(value)], [])
+    return located(ast.Assign([ast.Name(name, ast.Store())], call), value)
 
 
 def _each(value: ast.expr) -> list[ast.expr]:
@@ -151,11 +172,14 @@ def _last(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         yield body[-1]
 
 
-def _replaced(body: Sequence[ast.stmt], results: Sequence[str | None]) -> list[ast.stmt]:
-    """``body`` with assignments to ``results`` in the place of the last ``return``; what has no name there stays."""
+def _replaced(
+    body: Sequence[ast.stmt], results: Sequence[str | None], arrays: Container[str | None] = ()
+) -> list[ast.stmt]:
+    """``body`` with assignments to ``results`` in the place of the last ``return``; what has no name there stays, and
+    those that are ``arrays`` get all elements."""
     *before, last = body
     if isinstance(last, ast.If):
-        arms = [_replaced(arm, results) if arm else [] for arm in (last.body, last.orelse)]
+        arms = [_replaced(arm, results, arrays) if arm else [] for arm in (last.body, last.orelse)]
         split = ast.If(last.test, arms[0] or [ast.copy_location(ast.Pass(), last)], arms[1])
         return [*before, ast.copy_location(split, last)]
     if not isinstance(last, ast.Return) or last.value is None or not results:
@@ -163,9 +187,10 @@ def _replaced(body: Sequence[ast.stmt], results: Sequence[str | None]) -> list[a
     for name, value in zip(results, _each(last.value), strict=True):
         if name is None:
             continue
-        store = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), last)
-        ast.copy_location(store.targets[0], last)
-        before.append(store)
+        target: ast.expr = ast.Name(name, ast.Store())
+        if name in arrays:
+            target = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(..., RETURNED), ast.Store())
+        before.append(located(ast.Assign([target], value), last))
     return before
 
 

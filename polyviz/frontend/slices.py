@@ -16,13 +16,14 @@ from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
 from polyviz.frontend.generated import generated
-from polyviz.frontend.literals import REBOUND
-from polyviz.frontend.masks import goes_together, is_mask, unmasked
+from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
+from polyviz.frontend.rebound import is_rebound, rebound_note
 from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
     Region,
+    is_harmless,
     is_part,
     loaded,
     matching_position,
@@ -92,8 +93,8 @@ class SliceReader:
                 )
             case _:
                 return None
-        if isinstance(target, ast.Subscript) and (whole := self._masked(target)) is not None:
-            return self._where(node, target, whole, operator, value)
+        if isinstance(target, ast.Subscript) and (chosen := self._masked(target)) is not None:
+            return self._where(node, chosen, operator, value)
         region = self._regions.read(target)
         if region is None:
             return self.behind_sums(node, value)
@@ -107,8 +108,8 @@ class SliceReader:
         names = [self._iterator(position) for position in range(len(region.axes))]
         element = region.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._matched, self._sums.before = False, []
-        if _is_rebound(target):
-            self._check_rebound(node, region, value)
+        if is_rebound(target):
+            self._check_rebound(node, target, region, value)
         source = self._elementwise(value, region, names)
         if self._matched:
             self._note(node)
@@ -117,11 +118,16 @@ class SliceReader:
             for statement in self._statements(region, names, element, operator, source, target)
         ]
 
-    def _masked(self, target: ast.Subscript) -> Region | None:
-        """The array of which a mask chooses elements; None where ``target`` is anything else."""
-        is_chosen = isinstance(target.value, ast.Name) and self._is_mask(target.slice)
-        whole = self._regions.read(target.value) if is_chosen else None
-        return whole if whole and 0 < len(self._sums.shape(target.slice)) <= len(whole.axes) else None
+    def _masked(self, target: ast.Subscript) -> Chosen | None:
+        """The elements that a mask chooses, of an array or along one dimension; None for anything else."""
+        if not isinstance(target.value, ast.Name):
+            return None
+        found = mask_along(target, self._is_mask)
+        region = None if found is None else self._regions.read(found.target)
+        depth = 0 if found is None or region is None else len(self._sums.shape(found.mask))
+        if found is None or region is None or not 0 < depth <= (len(region.axes) if found.is_alone else 1):
+            return None
+        return Chosen(region, found.mask, found.place, depth)
 
     def _is_mask(self, node: ast.expr) -> bool:
         is_one = is_mask(node, self._masks, self._expressions.canonical)
@@ -130,26 +136,26 @@ class SliceReader:
         return is_one
 
     def _where(
-        self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
+        self, node: ast.stmt, elements: Chosen, operator: ast.operator | None, value: ast.expr
     ) -> list[ast.stmt]:
-        """The loops that store ``value`` in the elements, or rows, of ``whole`` that the mask chooses."""
-        mask, depth = target.slice, len(self._sums.shape(target.slice))
+        """The loops that store ``value`` in the elements, or rows, that the mask chooses."""
+        whole, mask, (first, last) = elements.region, elements.mask, elements.axes
         names = [self._iterator(position) for position in range(len(whole.axes))]
         element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._sums.before = []
-        chosen = self._elementwise(mask, replace(whole, parts=whole.parts[:depth]), names[:depth])
+        chosen = self._elementwise(mask, replace(whole, parts=whole.axes[first:last]), names[first:last])
         source = self._elementwise(unmasked(value, mask), whole, names)
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))
         others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
-        if others or not goes_together(value, mask, depth, len(names), self._sums.shape):
+        if others or not elements.fits(value, self._sums.shape):
             raise self._program.source.refuse(node, CHOSEN_VALUES)
         self._note(node)
         store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
         choice = ast.If(chosen, [store], [])
         return [located(one, node) for one in (*once, nested(whole.axes, names, *before, choice))]
 
-    def _check_rebound(self, node: ast.stmt, region: Region, value: ast.expr) -> None:
+    def _check_rebound(self, node: ast.stmt, target: ast.expr, region: Region, value: ast.expr) -> None:
         """A new value of a name has the dimensions of the old one; its type is compared when it is known."""
         array, count = region.array, len(self._sums.shape(value))
         if count != array.rank:
@@ -161,9 +167,8 @@ class SliceReader:
                 hint="Use another name for the new value, or set all elements: `A[...] = 0.0`.",
             )
         assert array.creation is not None
-        self._program.notes.append(
-            f"Line {node.lineno} stores its new values in `{array.name}`, a copy that is made of the old ones before."
-        )
+        note = rebound_note(node, target, array.name)
+        self._program.notes += [] if note in self._program.notes else [note]
         array.creation = replace(array.creation, rebound=(*array.creation.rebound, self._program.source.span(node)))
 
     def returned(self, node: ast.Return) -> list[ast.stmt]:
@@ -265,15 +270,15 @@ class SliceReader:
 
     def _reads_others(self, value: ast.AST, region: Region, element: ast.Subscript) -> bool:
         """Whether ``value`` reads another element of the array than the one that it is assigned to."""
-        return self._mentions(value, region.array, except_at=ast.unparse(element.slice))
+        return self._mentions(value, region.array, except_at=element.slice)
 
-    def _mentions(self, node: ast.AST, array: ArrayDraft, except_at: str | None = None) -> bool:
-        """Whether ``node`` reads ``array``, its shape and the element at the subscript ``except_at`` aside."""
+    def _mentions(self, node: ast.AST, array: ArrayDraft, except_at: ast.expr | None = None) -> bool:
+        """Whether ``node`` reads ``array``, its shape, the element at ``except_at`` and those far from that aside."""
         aside = {
             id(part.value)
             for part in ast.walk(node)
             if (isinstance(part, ast.Attribute) and part.attr in ("shape", "size"))
-            or (isinstance(part, ast.Subscript) and ast.unparse(part.slice) == except_at)
+            or (except_at and isinstance(part, ast.Subscript) and is_harmless(part.slice, except_at))
         }
         calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
         aside |= {id(part.args[0]) for part in calls if ast.unparse(part.func) == "len" and part.args}
@@ -294,8 +299,8 @@ class SliceReader:
         ]
         name = program.parameters.fresh(f"{array.name}_values")
         span = program.source.span(target)
-        is_rebound = _is_rebound(target)
-        creation = Creation("empty", None, None if is_rebound else array.name, None, span, of_values=is_rebound)
+        is_new = is_rebound(target)
+        creation = Creation("empty", None, None if is_new else array.name, None, span, of_values=is_new)
         program.arrays[name] = ArrayDraft(name, len(extents), "local", extents, creation, span)
         program.environment.bind(name, None)
         return name
@@ -387,11 +392,6 @@ class SliceReader:
             free = [name for name in _NAMES if name not in taken]
             self._iterators.append(free[0] if free else self._program.parameters.fresh(_NAMES[0]))
         return self._iterators[position]
-
-
-def _is_rebound(target: ast.expr) -> bool:
-    """Whether ``target`` is the array that gets the new value of a name."""
-    return isinstance(target, ast.Subscript) and getattr(target.slice, "kind", None) == REBOUND
 
 
 def _dimensions(rank: int) -> str:

@@ -22,7 +22,7 @@ from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
 from polyviz.frontend.swaps import Exchanged
 from polyviz.frontend.taken_apart import OfLength
-from polyviz.frontend.views import Within
+from polyviz.frontend.windows import Within
 from polyviz.model.expression import Break, Name
 from polyviz.model.scop import Exchange
 

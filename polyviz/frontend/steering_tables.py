@@ -52,7 +52,8 @@ def steers(loop: ast.For, tables: Collection[str]) -> bool:
     wanted = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
     parts = [part for node in loop.body for part in ast.walk(node)]
     chosen = {id(part) for part in parts if isinstance(part, ast.Subscript) and _chooses(part, wanted, tables)}
-    carriers: set[str] = set()
+    # A loop over the rows of a table has their elements in its own variables.
+    carriers = wanted if isinstance(loop.iter, ast.Name) and loop.iter.id in tables else set[str]()
 
     def is_told(node: ast.AST) -> bool:
         return any(
@@ -90,7 +91,7 @@ def _depth(table: Table) -> int:
 
 
 def _is_only_looked_up(name: str, depth: int, parts: Iterable[ast.AST]) -> bool:
-    """Whether every use of ``name`` asks for one of its elements, or how many there are."""
+    """Whether every use of ``name`` asks for one of its elements, for all of them, or how many there are."""
     uses = 0
     for part in parts:
         match part:
@@ -102,7 +103,18 @@ def _is_only_looked_up(name: str, depth: int, parts: Iterable[ast.AST]) -> bool:
                 uses -= 1
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]) if other == name:
                 uses -= 1
+            case ast.For(iter=ast.Name(id=other)) if other == name:
+                uses -= 1
     return uses == 0
+
+
+def shape_of(table: Table) -> list[int]:
+    """The extents of the array that is written down as ``table``.
+
+    >>> shape_of(((1, 2, 3), (4, 5, 6)))
+    [2, 3]
+    """
+    return [len(table), *(shape_of(table[0]) if isinstance(table[0], tuple) else [])]
 
 
 def _element_of(node: ast.Subscript, depth: int) -> str:

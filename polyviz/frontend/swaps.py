@@ -2,7 +2,8 @@
 
 ``A, B = B, A`` as the last line of a loop over ``t`` moves nothing. Even steps read ``A`` where odd ones read ``B``, so
 the body stands there twice, under conditions on ``t``; what follows the loop does so likewise. Where one of them is
-returned, that is a copy of the one that has the name then: only of arrays that the function makes nobody can tell.
+returned, that is a copy of the one that has the name then: of arrays that the function makes nobody can tell, and of
+those of the caller a note says it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.jumps import jumps_of
-from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.literals import REBOUND, RETURNED
 from polyviz.frontend.regions import call_of
 from polyviz.frontend.visited import FreshNames, located
 
@@ -43,15 +44,31 @@ def without_swaps(source: Source, names: GlobalNames) -> Source:
         else:
             A[0] = B[0]
     """
+    around = _Around(names, own_arrays(source, names), FreshNames(source, names), source.is_cell)
+    body = _block(list(source.body), around)
+    return source if body is None else replace(source, body=tuple(body))
+
+
+def own_arrays(source: Source, names: GlobalNames) -> frozenset[str]:
+    """The arrays that the function makes, and which have one name outside of loops."""
     arguments = {part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)}
     makes = ArrayNames(source.body, names).makes
     lines = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]
     made = {bound_by(node) for node in lines if makes(node.value)} - arguments
     plain = [node for node in source.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)]
     made -= {node.value.id for node in plain if isinstance(node.value, ast.Name)} | {bound_by(node) for node in plain}
-    around = _Around(names, frozenset(made), FreshNames(source, names), source.is_cell)
-    body = _block(list(source.body), around)
-    return source if body is None else replace(source, body=tuple(body))
+    return frozenset(made)
+
+
+def exchanged_names(node: ast.stmt) -> dict[str, str] | None:
+    """What each name gets in ``A, B = B, A``, in which the same names stand on both sides; None for other lines."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=left)], value=ast.Tuple(elts=right)):
+            targets = [one.id for one in left if isinstance(one, ast.Name)]
+            values = [one.id for one in right if isinstance(one, ast.Name)]
+            fits = 1 < len(targets) == len(left) == len(set(targets)) and sorted(targets) == sorted(values)
+            return dict(zip(targets, values, strict=True)) if fits else None
+    return None
 
 
 class Exchanged(ast.stmt):
@@ -144,27 +161,28 @@ class _Swap:
 
 def _returned(swap: _Swap, rest: Sequence[ast.stmt], around: _Around) -> list[ast.stmt]:
     """The ``return`` at the end of ``rest`` with copies of the arrays that have the names then, behind the lines that
-    make them; nothing where it returns none of them, or one that the caller knows."""
+    make them; nothing where it returns none of them."""
     last = rest[-1] if rest else None
-    if not isinstance(last, ast.Return) or last.value is None or not set(swap.names) <= around.made:
+    if not isinstance(last, ast.Return) or last.value is None:
         return []
+    kind = REBOUND if set(swap.names) <= around.made else RETURNED
     values = list(last.value.elts) if isinstance(last.value, ast.Tuple) else [last.value]
     asked = [one.id for one in values if isinstance(one, ast.Name) and one.id in swap.names]
     others = [one for one in values if not (isinstance(one, ast.Name) and one.id in asked)]
     if not asked or len(set(asked)) < len(asked) or _names(others) & set(swap.names):
         return []
     own = {name: around.fresh.like("result") for name in asked}
-    lines = [line for name in asked for line in _copies(swap, name, own[name])]
+    lines = [line for name in asked for line in _copies(swap, name, own[name], kind)]
     return [*(located(line, last) for line in lines), *_renamed([last], own)]
 
 
-def _copies(swap: _Swap, name: str, target: str) -> list[ast.stmt]:
+def _copies(swap: _Swap, name: str, target: str, kind: str) -> list[ast.stmt]:
     """The lines that make ``target`` a copy of the array that has the ``name`` after the loop."""
     meanings = list(swap.meanings)
     whole = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "copy", ast.Load()), [], [])
     lines: list[ast.stmt] = [ast.Assign([ast.Name(target, ast.Store())], whole)]
     for number, meant in enumerate(meanings[1:], 1):
-        everything = ast.Subscript(ast.Name(target, ast.Load()), ast.Constant(..., REBOUND), ast.Store())
+        everything = ast.Subscript(ast.Name(target, ast.Load()), ast.Constant(..., kind), ast.Store())
         turn = ast.BinOp(swap.count, ast.Mod(), ast.Constant(len(meanings)))
         test = ast.Compare(turn, [ast.Eq()], [ast.Constant(number)])
         lines.append(ast.If(test, [ast.Assign([everything], ast.Name(meant[name], ast.Load()))], []))
@@ -235,16 +253,13 @@ def _last_exchange(
     body: list[ast.stmt],
 ) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...], set[str]] | None:
     """The same for one exchange, the last statement of ``body`` or the last ones, and the name that they need."""
-    match body:
-        case [*before, ast.Assign(targets=[ast.Tuple(elts=left)], value=ast.Tuple(elts=right))]:
-            targets = tuple(one.id for one in left if isinstance(one, ast.Name))
-            values = tuple(one.id for one in right if isinstance(one, ast.Name))
-            fits = len(targets) == len(left) == len(set(targets)) and sorted(targets) == sorted(values)
-            return (before, targets, values, set()) if fits and len(targets) > 1 else None
-    return _passed_on(body)
+    if body and isinstance(body[-1], ast.Assign) and isinstance(body[-1].targets[0], ast.Tuple):
+        pairs = exchanged_names(body[-1])
+        return None if pairs is None else (body[:-1], tuple(pairs), tuple(pairs.values()), set())
+    return passed_on(body)
 
 
-def _passed_on(
+def passed_on(
     body: list[ast.stmt],
 ) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...], set[str]] | None:
     """Likewise for ``kept = A``, ``A = B``, ``B = C`` and so on, and ``C = kept``."""

@@ -2,7 +2,7 @@
 
 NumPy makes no copy there, so that ``row[j]`` is ``A[i, j]`` at any time, also where it is stored, as long as ``A`` and
 ``i`` mean the same as on the line that gives the name. In a part of a dimension, ``h = x[1:]``, what ``h[i - 1]`` means
-would depend on whether ``i`` is 0: a ``Within`` says that it is counted from the start.
+would depend on whether ``i`` is 0: a ``Within`` (``polyviz.frontend.windows``) says that it is counted from the start.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from polyviz.frontend.array_names import in_place
 from polyviz.frontend.array_parts import View, is_view, is_walked, listed_indices, with_plain_parts
 from polyviz.frontend.element_loops import is_row
 from polyviz.frontend.new_arrays import bindings
-from polyviz.frontend.ranks import least_ranks
+from polyviz.frontend.ranks import least_ranks, ranks_told
 from polyviz.frontend.regions import constant_of
+from polyviz.frontend.reshaped import Reshaped, reshaped
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
+from polyviz.frontend.windows import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,26 +47,22 @@ def without_views(source: Source, names: GlobalNames) -> Source:
     """
     source = with_plain_parts(source, names)
     lines = [one for part in _parts(source.body) for one in (part, *_one_by_one(part))]
-    if not any(isinstance(part, ast.Subscript | ast.Attribute) for part in map(_value, lines)):
+    if not any(isinstance(part, ast.Subscript | ast.Attribute | ast.Call) for part in map(_value, lines)):
         return source
-    writer = _Writer(source, least_ranks(source, names))
+    writer = _Writer(source, least_ranks(source, names), ranks_told(source, names))
     body = tuple(writer.block(source.body, depth=0))
     return replace(source, body=body, row_names=source.row_names | writer.found) if writer.found else source
 
 
-class Within(ast.stmt):
-    """Each of ``conditions`` holds wherever the statement behind runs: ``part`` is subscripted from its start on."""
-
-    _fields = ("conditions", "part")
-    conditions: list[ast.expr]
-    part: ast.expr
-
-
 class _Writer:
-    """Goes through blocks; ``found`` are the names that it has put parts of arrays for."""
+    """Goes through blocks; ``found`` are the names that it has put parts of arrays for.
 
-    def __init__(self, source: Source, ranks: Mapping[str, int]) -> None:
+    ``ranks`` are the dimensions that arrays have at least, ``told`` those that they have.
+    """
+
+    def __init__(self, source: Source, ranks: Mapping[str, int], told: Mapping[str, int]) -> None:
         self._ranks = ranks
+        self._told = told
         arguments = ast.walk(source.arguments) if source.arguments else ()
         self._arguments = {one.arg for one in arguments if isinstance(one, ast.arg)}
         self._is_cell = source.is_cell
@@ -83,9 +81,11 @@ class _Writer:
                 rest = [*lines, *rest]
                 continue
             view = None if is_shown else self._view(node, rest)
-            uses = None if view is None else _written(view, rest)
+            uses = None if view is None else self._written(view, rest)
             if view is not None and uses is not None:
                 self.found |= {view.name}
+                asked = view.asked if isinstance(view, Reshaped) else None
+                written += [] if asked is None else [located(ast.Assert(asked), node)]
                 rest = uses
             else:
                 written.append(self._compound(node, depth + 1))
@@ -98,9 +98,12 @@ class _Writer:
         written.body, written.orelse = (self.block(block, depth=depth) for block in (node.body, node.orelse))
         return written
 
-    def _view(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> View | None:
+    def _view(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> View | Reshaped | None:
         """What ``node`` gives a name to, where ``rest`` alone uses it and gives another meaning to nothing of it."""
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(value=ast.Name() as base))):
+                shown = reshaped(name, node.value, self._told.get(base.id, 0))
+                return shown if shown is not None and self._is_alone(shown, rest) and _is_steady(shown, rest) else None
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name() as base, attr="T")):
                 view = View(name, base, (), is_turned=True)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
@@ -113,22 +116,33 @@ class _Writer:
         is_several = view.is_turned or self._is_several(view, rest)
         return view if is_several and self._is_alone(view, rest) and _is_steady(view, rest) else None
 
+    def _written(self, view: View | Reshaped, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+        rank = self._told.get(view.base.id, 0)
+        fixed = 0 if isinstance(view, Reshaped) else sum(not is_walked(index) for index in view.indices)
+        uses = _Uses(view, rank and rank - fixed)
+        written = visited(uses, copy.deepcopy(list(rest)))
+        return None if uses.has_others else written
+
     def _is_several(self, view: View, rest: Sequence[ast.stmt]) -> bool:
         """Whether the name stands for several elements: by what is known of the array, or by how it is used."""
         has_slice = any(map(is_walked, view.indices))
         return has_slice or self._ranks.get(view.base.id, 0) > len(view.indices) or is_row(view.name, rest)
 
-    def _is_alone(self, view: View, rest: Sequence[ast.stmt]) -> bool:
+    def _is_alone(self, view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:
         name = view.name
         is_local = self._bindings[name] == 1 and name not in self._arguments and name != view.base.id
         return is_local and self._mentions[name] == 1 + _mentions(rest)[name]
 
 
 class _Uses(ast.NodeTransformer):
-    """Puts parts of the array in the place of the name; ``has_others`` tells that it is used otherwise."""
+    """Puts parts of the array in the place of the name; ``has_others`` tells that it is used otherwise.
 
-    def __init__(self, view: View) -> None:
+    ``dimensions`` are those of the part, 0 where they are not known.
+    """
+
+    def __init__(self, view: View | Reshaped, dimensions: int) -> None:
         self._view = view
+        self._dimensions = dimensions
         self._conditions: list[ast.expr] = []
         self.has_others = False
 
@@ -141,17 +155,25 @@ class _Uses(ast.NodeTransformer):
         found, self._conditions = self._conditions, around
         if not found:
             return written
-        if isinstance(node, ast.While | ast.Return):
+        if isinstance(node, ast.While):
             self.has_others = True
-        within = Within()
-        within.conditions, within.part = found, self._view.whole
-        for part in ast.walk(within):
-            if isinstance(part, ast.stmt | ast.expr):
-                ast.copy_location(part, node)
-        return [within, written]
+        shown = self._view.whole or ast.Name(self._view.name, ast.Load())
+        return [within(found, shown, node), written]
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return node if node.id != self._view.name else self._placed(self._view.whole, node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        match node:
+            case ast.Assign(
+                targets=[ast.Tuple(elts=targets)], value=ast.Attribute(value=ast.Name(id=name), attr="shape") as shape
+            ) if name == self._view.name:
+                ends = [self._view.extent(axis, self._conditions) for axis in range(len(targets))]
+                known = [one for one in ends if one is not None]
+                whole = ast.Tuple(known, ast.Load()) if len(known) == len(ends) else None
+                node.value = self._placed(whole, shape)
+                return node
+        return self.generic_visit(node)  # type: ignore[return-value]  # an assignment stays one
 
     def visit_For(self, node: ast.For) -> ast.For:
         node.iter = self._iterated(node.iter)
@@ -167,7 +189,7 @@ class _Uses(ast.NodeTransformer):
                 name == self._view.name
             ):
                 axis = constant_of(index)
-                return self._placed(None if axis is None else self._view.extent(axis), node)
+                return self._placed(None if axis is None else self._view.extent(axis, self._conditions), node)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name == self._view.name:
                 index = self.visit(index)
                 return self._placed(self._view.part(listed_indices(index), self._conditions), node)
@@ -176,16 +198,26 @@ class _Uses(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name == self._view.name:
-                return self._placed(self._view.extent(0), node)
+                return self._placed(self._view.extent(0, self._conditions), node)
             case ast.Call(func=ast.Name(id="sum")):
                 node.args = [self._iterated(one) for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]  # a call stays an expression
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         known = _METHODS if self._view.is_turned else (*_METHODS, "T")
-        if isinstance(node.value, ast.Name) and node.value.id == self._view.name and node.attr not in known:
+        is_own = isinstance(node.value, ast.Name) and node.value.id == self._view.name
+        if is_own and node.attr == "size" and self._dimensions:
+            return self._placed(self._size(), node)
+        if is_own and node.attr not in known:
             self.has_others = True
         return self.generic_visit(node)  # type: ignore[return-value]  # an attribute stays an expression
+
+    def _size(self) -> ast.expr | None:
+        """How many elements there are in all dimensions; None where that is not followed."""
+        first, *others = (self._view.extent(axis, self._conditions) for axis in range(self._dimensions))
+        for other in others:
+            first = None if first is None or other is None else ast.BinOp(first, ast.Mult(), other)
+        return first
 
     def _iterated(self, node: ast.expr) -> ast.expr:
         """What a loop runs over, also by ``enumerate`` and ``zip``."""
@@ -222,13 +254,7 @@ def _one_by_one(node: ast.AST) -> list[ast.stmt]:
     return [ast.copy_location(ast.Assign([target], value), node) for target, value in pairs]
 
 
-def _written(view: View, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
-    uses = _Uses(view)
-    written = visited(uses, copy.deepcopy(list(rest)))
-    return None if uses.has_others else written
-
-
-def _is_steady(view: View, rest: Sequence[ast.stmt]) -> bool:
+def _is_steady(view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:
     """Whether the array and the subscripts mean the same wherever the name is used."""
     last = max((place for place, node in enumerate(rest) if _mentions([node])[view.name]), default=-1)
     read = {part.id for index in view.indices for part in ast.walk(index) if isinstance(part, ast.Name)}

@@ -14,12 +14,13 @@ import copy
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number, literal_table
 from polyviz.frontend.own_names import own_name
-from polyviz.frontend.steering_tables import steering_tables, steers, without_unused
+from polyviz.frontend.steering_tables import shape_of, steering_tables, steers, without_unused
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import visited
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.literals import Table
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
+    from polyviz.frontend.taken_apart import OfLength
 
 MOST = 64
 """Iterations that are written out at most: every statement inside is analysed as often as it stands there."""
@@ -51,10 +53,12 @@ def written_out(source: Source, names: GlobalNames) -> Source:
     tables = {name: table for name in around - own if (table := as_table(names.value(name))) is not None}
     made = {} if source.is_cell else _made(source.body, stored)
     loads = Counter(part.id for part in _parts(source.body) if _is_loaded(part))
-    steering = {} if source.is_cell else steering_tables(source.body, names)
+    steering = steering_tables(source.body, names)
     writer = _Writer(source, names, tables | made | steering, loads, frozenset(steering))
     body = [node for node in source.body if not (_target(node) in made and isinstance(node, ast.Assign))]
-    return replace(source, body=without_unused(visited(writer, body), steering))
+    written = visited(writer, body)
+    # The notebook has the arrays of a cell afterwards.
+    return replace(source, body=tuple(written) if source.is_cell else without_unused(written, steering))
 
 
 def as_table(value: object) -> Table | None:
@@ -106,6 +110,8 @@ def _is_looked_up(name: str, body: Sequence[ast.stmt]) -> bool:
                 uses[True] += 1
             case ast.For(iter=ast.Name(id=other)) if other == name:
                 uses[True] += 1
+            case ast.For(iter=ast.Call(func=ast.Name(id="enumerate" | "zip"), args=rows)):
+                uses[True] += sum(isinstance(one, ast.Name) and one.id == name for one in rows)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]) if other == name:
                 uses[True] += 1
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=other)]) if other == name:
@@ -142,8 +148,25 @@ class _Writer(ast.NodeTransformer):
         body = without_continue(node.body)
         return [one for value in values for one in self._copied(node, body, value)] + self._last(node, values)
 
+    def visit_OfLength(self, node: OfLength) -> OfLength:
+        """What is taken for granted of an array is asked of the array."""
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """``e.size`` of an array that is a table as well."""
+        if node.attr == "size" and self._is_array(node.value) and isinstance(node.value, ast.Name):
+            return _number(prod(shape_of(self._values[node.value.id])), node)
+        return self.generic_visit(node)  # type: ignore[return-value]  # an attribute stays an expression
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=index) if (
+                name in self._arrays
+            ):
+                extents, axis = shape_of(self._values[name]), literal_number(index, {})
+                is_known = type(axis) is int and -len(extents) <= axis < len(extents)
+                return _number(extents[axis], node) if is_known and isinstance(axis, int) else node
         node.slice = _Tidy().visit(node.slice)
         value = self._looked_up(node)
         return node if value is None or isinstance(value, tuple) else _number(value, node)
@@ -177,6 +200,7 @@ class _Writer(ast.NodeTransformer):
     def _iterations(self, node: ast.For) -> Sequence[Any] | None:
         """The values that the loop runs over, where they are written down and are to be seen one by one."""
         table = self._table(node.iter)
+        table = self._rows(node.iter) if table is None else table
         if table is not None:
             return table if all(_fits(node.target, value) for value in table) else None
         if not isinstance(node.iter, ast.Call) or self._names.canonical(node.iter.func) != "range":
@@ -188,6 +212,18 @@ class _Writer(ast.NodeTransformer):
         values = range(*whole)
         # The slice asks before `len` would: there are ranges longer than a length can say.
         return values if 0 < len(values[: MOST + 1]) <= MOST and self._matters(node) else None
+
+    def _rows(self, node: ast.expr) -> Table | None:
+        """What ``enumerate`` and ``zip`` make of tables."""
+        called = self._names.canonical(node.func) if isinstance(node, ast.Call) else None
+        match node:
+            case ast.Call(args=[row, *start], keywords=[]) if called == "enumerate" and len(start) < 2:
+                table, first = self._table(row), literal_number(start[0], {}) if start else 0
+                return tuple(enumerate(table, first)) if table is not None and type(first) is int else None
+            case ast.Call(args=[_, *_] as rows, keywords=[]) if called == "zip":
+                tables = [table for row in rows if (table := self._table(row)) is not None]
+                return tuple(zip(*tables, strict=False)) if len(tables) == len(rows) else None
+        return None
 
     def _table(self, node: ast.expr) -> Table | None:
         value = self._looked_up(node) if isinstance(node, ast.Name | ast.Subscript) else literal_table(node)
@@ -316,8 +352,8 @@ def _assigns(body: Sequence[ast.stmt], names: set[str]) -> bool:
 def _fits(target: ast.expr, value: object) -> bool:
     """Whether a loop variable, or a tuple of them, can be given ``value``."""
     if isinstance(target, ast.Tuple):
-        names = all(isinstance(one, ast.Name) for one in target.elts)
-        return names and isinstance(value, tuple) and len(value) == len(target.elts)
+        fits = isinstance(value, tuple) and len(value) == len(target.elts)
+        return fits and isinstance(value, tuple) and all(map(_fits, target.elts, value))
     return isinstance(target, ast.Name)
 
 

@@ -17,6 +17,7 @@ from polyviz.runtime.evaluate import evaluate_integer
 from polyviz.runtime.layouts import layout_of
 from polyviz.runtime.named_arguments import NamedArguments
 from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
+from polyviz.runtime.plain_sequences import PlainSequences
 from polyviz.runtime.quick_calls import QuickCalls
 from polyviz.runtime.residency import device
 
@@ -99,6 +100,7 @@ class Binder:
         ranked = [name for name, array in self.arrays.items() if array.rank]
         self._written_arrays = [name for name in ranked if name in self.written]
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
+        self._sequences = PlainSequences(scop, self.written)
         self._points = frozenset(name for name, array in self.arrays.items() if array.is_point)
         self._accepted: dict[tuple[int, ...], None] = {}
 
@@ -123,7 +125,8 @@ class Binder:
         may be ``overlapping``.
         """
         named = self._named.of(arguments, keywords)
-        given = {name: value if name in self._points else self._value(value) for name, value in named.items()}
+        read = {name: self._sequences.array(name, value) for name, value in named.items()}
+        given = {name: value if name in self._points else self._value(value) for name, value in read.items()}
         types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
         if not overlapping:
             self._check_overlap(given)

@@ -58,18 +58,39 @@ def test_arrays_of_another_shape_are_refused_by_the_call() -> None:
     "lines",
     [
         "for k in range(A.size):\n  A.ravel()[k] = 1.0",
-        "for k in range(A.size):\n  if A.flat[k] > 1: break\n  A.flat[k] = 1.0",
-        "for k in range(A.size):\n  A.flat[k + 1] = 1.0",
         "for k in range(A.size):\n  A.flat[k] = 1.0\n A[0, 0] = k",
         "for v in A.ravel():\n  A[0, 0] += v",
         "x = A.ravel()\n for k in range(len(x)):\n  x[k] = 1.0",
         "x = A.ravel()\n A[0, 0] = x[1]",
-        "for t in range(3):\n  for k in range(A.size):\n   A.flat[k] = B.flat[k] + B[0, 0]",
+        "A.flat[:] = 1.0\n A[0, 0] = 2.0",
     ],
 )
 def test_what_may_be_a_copy_or_no_place_is_refused(lines: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(A: 'float64[:, :]', B: 'float64[:, :]'):\n {lines}")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for k in range(A.size):\n  if A.flat[k] > 1: break\n  A.flat[k] = 1.0",
+        "for t in range(3):\n  for k in range(A.size):\n   A.flat[k] = B.flat[k] + B[0, 0]",
+        "A.flat[3] = 2.0\n A.flat[-1] += B.ravel()[5] + B.flat[-4]",
+        "for k in range(1, 9, 3): A.flat[k] = A.ravel()[k - 1]",
+        "n, m = A.shape\n for k in range(n * m): A.flat[k] += k",
+        "n = B.shape[0]\n m = B.shape[1]\n for k in range(m * n): A[0, 1] += B.flat[k]",
+    ],
+)
+def test_single_places(lines: str) -> None:
+    given = {"A": np.zeros((4, 3)), "B": np.arange(12.0).reshape(4, 3) ** 2}
+    same_compiled(function_of(f"def f(A, B):\n {lines}"), given, "c", "strict")
+
+
+def test_all_places_of_named_extents_are_affine() -> None:
+    scop = extract("def f(A):\n n, m = A.shape\n for k in range(n * m): A.flat[k] = k")
+    assert scop.statements[0].iterators == ("k_0", "k_1")
+    other = extract("def f(A, m):\n n, k = A.shape\n for k in range(n * m): A.flat[k] = k")
+    assert len(other.statements[0].iterators) == 1
 
 
 def test_one_variable_for_several_loops() -> None:

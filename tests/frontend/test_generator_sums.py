@@ -59,7 +59,7 @@ def test_a_cell_keeps_its_names() -> None:
 @pytest.mark.parametrize(
     "line",
     ["x[0] = max(x[i] for i in range(n))", "x[0] = n > 2 and sum(x[i] for i in range(n))",
-     "x[0] = sum((1, n))", "y = [x[i] for i in range(n)]",
+     "x[0] = sum((1, n))", "y = [x[i] for i in range(n) if x[i] > n]",
      "for i in np.arange(0.0, 1.0, 0.25): x[0] = i", "x[0] = sum(i for i in range(i))",
      "x[0] = sum(i + j for i in range(j) for j in range(3))"],
 )  # fmt: skip

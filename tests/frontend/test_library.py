@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyviz.errors import UnsupportedSyntaxError
+import polyviz as pv
+from polyviz.errors import ArgumentError, UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.compiled import same_compiled
 
@@ -59,12 +60,24 @@ def scaled(x: Any) -> Any:
     return y, max(y[1:3])
 
 
+def moments(P: Any, F: Any, T: Any) -> Any:
+    for i in range(P.shape[0]):
+        arm = P[i] - P[0]
+        T[i] = np.cross(arm, F[i])
+        T[i] += np.cross(F[i], T[i]) * 0.5
+    return np.cross(P[1], F[2]), np.dot(P[0], np.cross(P[1], P[2]))
+
+
 CASES: dict[Any, list[dict[str, Any]]] = {
     left: [
         {"knots": KNOTS, "asked": ASKED},
         {"knots": np.append(KNOTS, [np.nan, np.nan]), "asked": ASKED},
         {"knots": KNOTS[:0], "asked": ASKED},
         {"knots": np.array([1, 4, 4, 9]), "asked": np.array([0, 4, 5, 9])},
+    ],
+    moments: [
+        {name: np.random.default_rng(seed).random((4, 3)).astype(kind) for seed, name in enumerate("PFT")}
+        for kind in (np.float64, np.float32)
     ],
     right: [{"knots": KNOTS, "asked": ASKED}, {"knots": np.append(KNOTS, [np.nan]), "asked": ASKED}],
     interpolated: [{"knots": np.arange(6.0), "values": KNOTS, "asked": ASKED[:6]}],
@@ -78,6 +91,22 @@ CASES: dict[Any, list[dict[str, Any]]] = {
 def test_as_in_numpy(function: Any, target: str) -> None:
     for given in CASES[function]:
         same_compiled(function, given, target, "strict")
+
+
+def test_a_variable_that_hides_a_function_of_python_is_named() -> None:
+    with pytest.raises(UnsupportedSyntaxError, match=r"The call of `np.searchsorted` is not supported") as caught:
+        extract("def f(x, v, z):\n    len = 3\n    z[0] = np.searchsorted(x, v[0]) + len")
+    assert caught.value.hint == "Call the variable `len` something else: what is read here is the function."
+
+
+def test_only_vectors_of_three_are_multiplied_so() -> None:
+    text = "def f(a: 'float64[:]', b: 'float64[:]'): return np.cross(a, b)"
+    kernel = pv.compile(text, target="python")
+    assert kernel(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])).tolist() == [0.0, 0.0, 1.0]
+    with pytest.raises(ArgumentError):
+        kernel(np.ones(2), np.ones(2))
+    with pytest.raises(UnsupportedSyntaxError):
+        extract(text.replace("[:]", "[:, :]"))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.errors import ExtractionError
+from polyviz.errors import ArgumentError, ExtractionError
 from polyviz.frontend import extract
 from tests.frontend.compiled import same_compiled
 from tests.running import function_of
@@ -161,3 +161,52 @@ def test_what_goes_with_the_chosen_elements_is_not_known(value: str) -> None:
 def test_what_chosen_rows_are_given_is_not_known(line: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(X: 'float64[:, :]', Y: 'float64[:, :]', w: 'float64[:]', y: 'float64[:]'):\n {line}")
+
+
+def along_one_dimension(X, Y, m, y, r):
+    X[m, 0] = 1.0
+    X[m, :] = r
+    X[y > 0.5, 1] *= 2.0
+    X[m, 2] = y[m]
+    X[y > 0.5, 1:3] = r[1:3]
+    X[m, 0] += X[m, 1]
+    X[X[:, 0] > 0.9, 3] = 0.25
+    X[:, r > 0.5] = 7.0
+    Y[1, ~m, :] = 3.0
+    Y[:, y < 0.5, 2] += 1
+    for k in range(4):
+        X[y > 0.2 * k, k] = k
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_masks_along_one_dimension_choose_beside_numbers_and_slices(target: str) -> None:
+    random = np.random.default_rng(4)
+    given = {"X": random.random((6, 4)), "Y": random.random((3, 6, 4)), "y": random.random(6), "r": random.random(4)}
+    given["m"] = np.array([True, False, True, True, False, True])
+    same_compiled(along_one_dimension, given, target, "strict")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "X[:, y > 1] = y",
+        "X[:, y > 1] = X[:, y > 1] * 2",
+        "X[y > 1, 0] = y",
+        "X[y > 1, y > 2] = 0.0",
+        "X[y > 1, 0] += X[y > 1, -1]",
+        "X[X > 1, 0] = 0.0",
+        "X[X[:, 0] > 1, :] = 0.0",
+    ],
+)
+def test_what_goes_along_with_a_mask_of_one_dimension_is_not_known(line: str) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(X: 'float64[:, :]', y: 'float64[:]'):\n {line}")
+
+
+def test_a_mask_is_as_long_as_its_dimension() -> None:
+    kernel = pv.compile("def f(X: 'float64[:, :]', y: 'float64[:]'):\n X[:, y > 1] = 0.0", target="python")
+    X = np.ones((2, 3))
+    kernel(X, np.array([0.0, 2.0, 3.0]))
+    assert X.tolist() == [[1.0, 0.0, 0.0]] * 2
+    with pytest.raises(ArgumentError, match="sizes"):
+        kernel(X, np.ones(2))

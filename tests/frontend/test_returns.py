@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyviz.errors import UnsupportedSyntaxError
+import polyviz as pv
+from polyviz.errors import ArgumentError, CodegenError, UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.compiled import same_compiled
 
@@ -134,6 +135,25 @@ def array_and_another_number(x: Any, v: float) -> Any:
     return y, -count, 0.5
 
 
+def other_array(x: Any, y: Any, v: float) -> Any:
+    z = x * 2
+    if v > 3:
+        return z
+    if v > 2:
+        x[1] = 7.0
+        return x
+    y[0] = v
+    return y
+
+
+def other_arrays(x: Any, y: Any, v: float) -> Any:
+    for i in range(len(x)):
+        x[i] += y[i]
+    if v > 3:
+        return x, y, v
+    return y, x, 0.5
+
+
 CASES: dict[Any, list[dict[str, Any]]] = {
     distance: [
         {"s": np.array(one, dtype=np.int64), "t": np.array(other, dtype=np.int64)}
@@ -147,6 +167,8 @@ CASES: dict[Any, list[dict[str, Any]]] = {
     whole_array: [{"x": X, "v": v} for v in (0.5, 1.5)],
     array_and_number: [{"x": X, "v": v} for v in (0.5, 1.5)],
     array_and_another_number: [{"x": X, "v": v} for v in (3.5, 1.0, 3.0)],
+    other_array: [{"x": X, "y": X * X, "v": v} for v in (1.0, 2.5, 4.0)],
+    other_arrays: [{"x": X, "y": X * X, "v": v} for v in (1.0, 4.0)],
     same_arrays: [{"x": X, "v": v} for v in (1.0, 2.5, 4.0)],
 }
 
@@ -165,6 +187,17 @@ def test_other_arrays_are_refused() -> None:
     with pytest.raises(UnsupportedSyntaxError, match="or with the same arrays") as caught:
         extract(text)
     assert caught.value.span is not None and caught.value.span.line == 4
+
+
+def test_arrays_that_each_branch_chooses_are_returned_as_copies_of_one_shape_and_type() -> None:
+    text = "def f(x, y, v):\n    x[0] = y[0]\n    if v > 3:\n        return x\n    return y"
+    note = "Line 4 returns an array of its own, a copy of the one that is meant then."
+    assert note in extract(text).notes
+    kernel = pv.compile(text, target="python")
+    with pytest.raises(ArgumentError, match="sizes"):
+        kernel(np.ones(3), np.ones(4), 5)
+    with pytest.raises(CodegenError, match="given values of float32"):
+        kernel(np.ones(3), np.ones(3, np.float32), 5)
 
 
 def test_other_arrays_beside_the_same_are_refused() -> None:

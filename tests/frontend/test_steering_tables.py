@@ -35,15 +35,26 @@ def affine(lines: str) -> int:
         ("for i in range(n):;     for q in range(len(e)): A[(i + e[q]) % n, q] = B[i, q]", None),
         ("for i in range(1, n):;     for q in range(2):;         p, r = d[q];         A[i, q] = B[i - p, 3 + r]", None),
         ("for i in range(n):;     for q in range(3):;         if i + e[q] < n: A[i, q] = B[i, q] * e[q]", 3),
+        ("for q in range(e.size):;     for i in range(1, n - 1): A[i, q] = B[i - e[q], q]", 3),
+        ("for q in range(d.shape[0]):;     for i in range(2, n - 2): A[i, q] = B[i - d[q, 0], 3 + d[q, 1]]", 2),
+        ("for p, r in d:;     for i in range(2, n - 2): A[i, 3 + r] += B[i - p, 3 + r] * d.shape[-1]", 2),
         ("for i in range(n): A[i, e[1]] = B[i, e[2]]; for q in range(1): A[e[q], 1] = 2.0", None),
     ],
-    ids=["read", "written", "named", "wrapped", "taken apart", "condition", "outside"],
+    ids=["read", "written", "named", "wrapped", "taken apart", "condition", "size", "shape",
+         "rows", "outside"],
 )
 def test_what_a_table_steers_is_affine(lines: str, statements: int | None) -> None:
     if statements is None:
         lines = lines.replace("B[i - p, 3 + r]", "B[i - p - 1, 3 + r]").replace("range(1, n)", "range(2, n - 1)")
     found = affine(lines)
     assert statements is None or found == statements
+
+
+def test_a_cell_keeps_its_tables() -> None:
+    text = "e = np.array([0, 1, -1])\nfor q in range(e.size):\n for i in range(1, 7): A[i, q] = B[i - e[q], q]"
+    scop = agree(text, A=np.zeros((8, 8)), B=np.arange(64.0).reshape(8, 8))
+    assert all(access.exact for statement in scop.statements for access in statement.accesses)
+    assert "e" in {array.name for array in scop.arrays if array.live_out}
 
 
 def test_arrays_around_a_function_steer_as_well() -> None:

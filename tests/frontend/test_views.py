@@ -129,6 +129,13 @@ def turned_round(A, x, n):
     return total, upper + A[::-1, ::-1] + np.fliplr(A), np.flipud(x)
 
 
+def made_and_turned_round(A, x, n):
+    y = x[:n] * 2.0
+    z = np.flip(y)
+    A[:, :] = np.flip(A)
+    return z - y + y[::-1]
+
+
 def of_rows(A, n):
     total = 0.0
     for i in range(n):
@@ -143,7 +150,60 @@ def of_rows(A, n):
     return total
 
 
+def windows(A, x, n):
+    total, width = 0.0, 2
+    middle = x[1:n]
+    for i in range(len(x) - width):
+        window = x[i : i + width]
+        for j in range(len(window)):
+            total += window[j] * window[-1]
+    for i in range(len(x)):
+        around = x[max(0, i - width) : min(len(x), i + width + 1)]
+        total += around.mean() / len(around)
+    for j, value in enumerate(middle):
+        middle[j] = value + middle.shape[0] * j
+    inner = A[1:-1, 1:]
+    rows, columns = inner.shape
+    for i in range(rows):
+        for j in range(columns):
+            inner[i, j] += middle.size
+    return total, middle[-2]
+
+
+def windows_of_windows(A, x, n):
+    inner = x[1:-1]
+    left, right = inner[:-1], inner[1:]
+    total = 0.0
+    for i in range(len(left)):
+        total += right[i] - left[i]
+    last, but_last = x[-n:], x[:-n]
+    for i in range(but_last.shape[0]):
+        total += last[i] * but_last[i]
+    block = A[1:, :-1]
+    corner = block[1:, 1:]
+    corner[0, 1] = total
+    return corner.sum()
+
+
+def every_second(A, x, n):
+    odd = x[1::2]
+    few = x[0:n:3]
+    for i in range(len(odd)):
+        odd[i] *= few[0] + len(few)
+    further = odd[1:]
+    further[0] = 9.0
+    total = 0.0
+    for k, a in enumerate(A[1::2, 0]):
+        total += a * k
+    for a in A[::-1, 1]:
+        total = total / 2 + a
+    for a in A[2, 1:n]:
+        total += a
+    return total
+
+
 FUNCTIONS = [
+    windows, windows_of_windows, every_second, made_and_turned_round,
     rows, columns, slices, transposed, turned_round, of_rows, parts, lengths, along_new_axes, new_axes_of_parts,
     found_in_data,
 ]  # fmt: skip
@@ -172,9 +232,9 @@ def _written(body: str) -> str:
         "row = A[0]\n if n > 2: row = A[1]\n row[0] = 1",
         "row = A[0]\n for i in range(n):\n  row[i] = 1\n  row = A[i]",
         "for i in range(n):\n  row = A[i]\n x[0] = row[0]",
-        "h = x[::2]\n for i in range(n): B[i, 0] = h[i]",
+        "h = x[::n]\n for i in range(n): B[i, 0] = h[i]",
         "row = A[B[0, n]]\n B[0, n] = 1\n row[0] = 2",
-        "h = x[:n]\n B[0, 0] = len(h) + h[0]",
+        "h = x[n::-1]\n B[0, 0] = len(h) + h[0]",
         "row = A[int(x[0])]\n row[0] = 1",
         "for n in range(3):\n  row = A[n]\n  for n in range(2): row[n] = 1",
         "x = x[1:]\n x[0] = 2",
@@ -184,7 +244,7 @@ def _written(body: str) -> str:
         "turned = A.T\n turned += 1",
     ],
     ids=["subscript changes", "array gets a value", "bound again", "bound in a loop", "used outside",
-         "every second", "place changes", "length of a part", "found in data", "loop variable changes",
+         "any step", "place changes", "from a place backwards", "found in data", "loop variable changes",
          "name of its own", "number", "row of the turned", "other attribute", "turned as a whole"],
 )  # fmt: skip
 def test_what_may_mean_something_else_stays(body: str) -> None:
@@ -211,9 +271,11 @@ def test_a_cell_says_that_its_name_is_not_set() -> None:
         "h = x[:n]\n for i in range(n): B[i, 0] = h[i + 1]",
         "h = x[::-1]\n for i in range(n): B[i, 0] = h[i - 1]",
         "B[:, 0] = np.flip(x, -1)",
-        "B[:, :] = np.flip(B)",
+        "y = x * B\n x[:] = np.flip(y)",
         "h = x[k:]\n for i in range(n): B[i, 0] = h[i]\n k = n - 10",
         "h = x[1:]\n for i in range(n): B[i, 0] = h[int(B[i, 1])]",
+        "h = x[2:n]\n B[0, 0] = h[n - 2]",
+        "h = x[2:n]\n w = h[1:n]\n for i in range(n - 1): B[i, 0] = w[i]",
         "h = x[1:]\n i = 0\n while x[i] > 0:\n  i += 1\n  B[i, 0] = h[i]",
         "h = x[1:]\n for i in range(n):\n  if x[i] > 0:\n   for j in range(n):\n    h[j] = 0\n    if B[i, 0]: break",
     ],
@@ -230,3 +292,22 @@ def test_sizes_for_which_an_element_is_outside_of_a_slice_are_refused() -> None:
     assert s.tolist() == [2.0, 3.0, 4.0]
     with pytest.raises(ArgumentError):
         kernel(np.arange(6.0), s, 3, -2)
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_slices_that_end_with_the_array_are_as_short_as_those_of_numpy(target: str) -> None:
+    text = "def f(x, y, a, b):\n w = x[a:b]\n y[0] = len(w)\n for i in range(len(w)): y[i + 1] = w[i]"
+    kernel = pv.compile(text, target=target)
+    for a, b in ((2, 5), (3, 99), (5, 2), (99, 3)):
+        x, y = np.arange(1.0, 7.0), np.zeros(8)
+        kernel(x, y, a, b)
+        assert y.tolist() == [len(x[a:b]), *x[a:b], *[0.0] * (7 - len(x[a:b]))]
+    with pytest.raises(ArgumentError):
+        kernel(np.arange(6.0), np.zeros(8), 2, -1)
+
+
+def test_an_element_counted_from_the_end_is_that_of_the_array_where_the_slice_ends_with_it() -> None:
+    kernel = pv.compile("def f(x):\n w = x[2:6]\n return w[-2]", target="python")
+    assert kernel(np.arange(8.0)) == 4.0
+    with pytest.raises(ArgumentError):
+        kernel(np.arange(5.0))  # NumPy's slice has three elements

@@ -9,6 +9,7 @@ import polyviz as pv
 from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
 from tests.running import function_of
 
 LOOKED_UP = """
@@ -109,3 +110,21 @@ def f(A, n):
     one, other = np.arange(10) % 5, np.arange(10) % 5
     assert pv.compile(function, target=target)(one, 4) == function(other, 4)
     assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for k, d in enumerate((0, 2, 3)): A[d] += k",
+        "for k, d in enumerate(STEPS, 1): A[d] += k",
+        "for d, w in zip(steps, (0.5, 1.5, 2.5)): A[d] += w",
+        "for k, (d, w) in enumerate(pairs): A[d + k] += w",
+        "for (d, w), e in zip(pairs, STEPS): A[d] += w * e",
+    ],
+)
+def test_tables_that_are_counted_or_go_together_are_written_out(loop: str) -> None:
+    text = f"def f(A):\n steps = (4, 1, 2)\n pairs = ((0, 0.5), (3, 1.5))\n {loop}"
+    function = function_of(text.replace("STEPS", "(0, 2, 3)"))
+    scop = extract(text, namespace={"STEPS": (0, 2, 3)})
+    assert len(scop.statements) in (2, 3) and not any(statement.iterators for statement in scop.statements)
+    same_compiled(function, {"A": np.zeros(6)}, "c", "strict")

@@ -1,6 +1,6 @@
 def f(A, B, n):
-    for t in range(n):
-        for i in range(1, n):
-            B[i] = A[i - 1]
-        A, B = B, A
-    return A
+    for s in range(n):
+        for t in range(n):
+            for i in range(1, n):
+                B[i] = A[i - 1]
+            A, B = B, A

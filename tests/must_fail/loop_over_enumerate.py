@@ -1,3 +1,3 @@
-def f(A, B):
-    for i, x in enumerate(A[::2]):
+def f(A, B, n):
+    for i, x in enumerate(A[::n]):
         B[i] = x

@@ -1,0 +1,72 @@
+"""Lists that may as well be arrays: nobody asks for more than elements, their number, or an array of them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.visited import located
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.frontend.names import GlobalNames
+
+_ARRAYS = ("numpy.array", "numpy.asarray")
+
+
+def is_array_of(function: ast.expr, names: GlobalNames) -> bool:
+    """Whether ``function`` makes an array of a list."""
+    return names.canonical(function) in _ARRAYS
+
+
+def uses_as_array(body: Sequence[ast.stmt], names: GlobalNames) -> ListUses:
+    """The names that ``body`` gives a list once, empty or written by a comprehension, and that may be arrays."""
+    parts = [part for node in body for part in ast.walk(node)]
+    stored = Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+    found = set()
+    for part in parts:
+        match part:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() | ast.List(elts=[])) if stored[name] == 1:
+                if _is_hidden(name, parts, names):
+                    found.add(name)
+    return ListUses(frozenset(found), names)
+
+
+def _is_hidden(name: str, parts: Sequence[ast.AST], names: GlobalNames) -> bool:
+    uses = Counter[bool]()
+    for part in parts:
+        match part:
+            case ast.Name(id=other, ctx=ast.Load()) if other == name:
+                uses[False] += 1
+            case ast.Subscript(value=ast.Name(id=other), slice=index, ctx=ast.Load()) if other == name:
+                uses[True] += not isinstance(index, ast.Slice | ast.Tuple)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=other), attr="append"))) if other == name:
+                uses[True] += 1
+            case ast.For(iter=ast.Name(id=other)) if other == name:
+                uses[True] += 1
+            case ast.Call(func=function, args=[ast.Name(id=other), *_]) if other == name:
+                is_number = isinstance(function, ast.Name) and function.id in ("len", "sum")
+                uses[True] += is_number or is_array_of(function, names)
+    return uses[False] == uses[True]
+
+
+class ListUses(ast.NodeTransformer):
+    """Puts a copy of the array in the place of an array of the list; ``names`` are those of lists that are arrays."""
+
+    def __init__(self, names: frozenset[str], around: GlobalNames) -> None:
+        self.names = names
+        self._around = around
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``np.array(kept)`` as ``kept.copy()``."""
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=function, args=[ast.Name(id=name) as array, *kinds], keywords=named) if (
+                name in self.names and is_array_of(function, self._around) and all(one.arg == "dtype" for one in named)
+            ):
+                kinds = [*kinds, *(one.value for one in named)]
+                method = ast.Attribute(array, "astype" if kinds else "copy", ast.Load())
+                return located(ast.Call(method, kinds[:1], []), node)
+        return node

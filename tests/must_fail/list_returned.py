@@ -1,0 +1,5 @@
+def f(A, n):
+    kept = []
+    for i in range(n):
+        kept.append(2 * A[i])
+    return kept
