@@ -120,10 +120,18 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
     for node in (part for one in source.body for part in ast.walk(one)):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp() as value):
-                made = reader.of(value)
+                made = _of_value(reader, value)
                 if made:
                     told.setdefault(name, made)
     return told
+
+
+def _of_value(reader: _Reader, value: ast.expr) -> int | None:
+    """The dimensions of ``value``; None where it has no meaning, which is refused where it is read."""
+    try:
+        return reader.of(value)
+    except _Impossible:
+        return None
 
 
 def _known(name: str, usage: Usage) -> int:
