@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.literals import SUM
-from polyviz.frontend.visited import FreshNames, located, visited
+from polyviz.frontend.visited import FreshNames, Renamed, located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ class _Statements(ast.NodeTransformer):
         total = self._fresh.like("total")
         inner = summed.each
         own = [part.id for one in inner.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)]
-        renamed = _Renamed({name: self._fresh.like(name) for name in own})
+        renamed = Renamed({name: self._fresh.like(name) for name in own})
         self.own |= {total, *renamed.names.values()}
         inner = renamed.visit(copy.deepcopy(inner))
         added = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), inner.elt)
@@ -120,17 +120,6 @@ class _Statements(ast.NodeTransformer):
         start = ast.Constant(0, SUM) if summed.start is None else summed.start
         before += [ast.Assign([ast.Name(total, ast.Store())], start), *body]
         return ast.copy_location(ast.Name(total, ast.Load()), value)
-
-
-class _Renamed(ast.NodeTransformer):
-    """Names of a generator are its own."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self.names.get(node.id, node.id)
-        return node
 
 
 def _elements_of(array: ast.expr) -> ast.GeneratorExp:

@@ -20,7 +20,7 @@ from polyviz.frontend.literals import ELEMENTS
 from polyviz.frontend.new_arrays import running
 from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.regions import call_of, difference
-from polyviz.frontend.visited import FreshNames, located, visited
+from polyviz.frontend.visited import FreshNames, Renamed, located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -183,7 +183,7 @@ class _Comprehensions:
             if not is_plain or len(runs) == _DEEPEST or any(mentions(one.iter, name) for name in own):
                 return None
             targets = [part.id for part in ast.walk(one.target) if isinstance(part, ast.Name)]
-            renamed = _Renamed({name: self._fresh.like(name) for name in targets})
+            renamed = Renamed({name: self._fresh.like(name) for name in targets})
             run = _run_of(renamed.visit(copy.deepcopy(one.target)), one.iter, self._fresh)
             if run is None:
                 return None
@@ -213,17 +213,6 @@ class _Inside(ast.NodeTransformer):
             return super().visit(node)
         self.before += lines
         return located(ast.Name(own, ast.Load()), node)
-
-
-class _Renamed(ast.NodeTransformer):
-    """Names of a comprehension are its own."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self.names.get(node.id, node.id)
-        return node
 
 
 class _Appended:

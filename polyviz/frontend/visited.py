@@ -30,6 +30,23 @@ def visited(transformer: ast.NodeTransformer, body: Iterable[ast.stmt]) -> list[
     return written
 
 
+class Renamed(ast.NodeTransformer):
+    """Gives what has a name of its own in a comprehension or generator another one, as ``names`` say.
+
+    >>> import ast
+    >>> ast.unparse(Renamed({"i": "i_own"}).visit(ast.parse("x[i] * n")))
+    'x[i_own] * n'
+    """
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """The name, or the other one for it."""
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+
 def located(statement: Located, node: ast.AST) -> Located:
     """``statement`` at the place of ``node``, where its parts do not have a place of their own."""
     for part in ast.walk(statement):
