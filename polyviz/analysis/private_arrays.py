@@ -60,9 +60,9 @@ class _Expansion:
     last: isl.PwMultiAff | None
     is_small: bool
 
-    def cell(self, index: _T, own: tuple[_T, ...]) -> tuple[_T, ...]:
+    def cell(self, index: Expression, own: tuple[Expression, ...]) -> tuple[Expression, ...]:
         """``own`` indices of a cell with the one of its copy."""
-        return (*own, index) if self.is_small else (index, *own)
+        return _joined(index, own, self.is_small)
 
     def related(self, index: isl.Map, own: isl.Map) -> isl.Map:
         """The same for maps to them."""
@@ -126,8 +126,12 @@ def _expansion(
         if last is None:
             return None
     [name] = fresh_names(scop, array.name, 1)
-    expansion = _Expansion(array, name, depth - 1, frozenset(names), (), last, is_small)
-    return replace(expansion, extents=expansion.cell(index, tuple(own)))
+    extents = _joined(index, tuple(own), is_small)
+    return _Expansion(array, name, depth - 1, frozenset(names), extents, last, is_small)
+
+
+def _joined(index: _T, own: tuple[_T, ...], is_small: bool) -> tuple[_T, ...]:
+    return (*own, index) if is_small else (index, *own)
 
 
 def _cells(extents: Sequence[isl.PwAff]) -> float:

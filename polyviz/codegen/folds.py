@@ -112,7 +112,7 @@ def _replaced(value: Expression, known: Mapping[Expression, Expression]) -> Expr
 def _has_three_parts(node: Node) -> bool:
     if not isinstance(node, Binary):
         return False
-    kind = "*" if node.operator == "*" else "+-"
+    kind = {"+": "+-", "-": "+-", "*": "*"}.get(node.operator, "")
     parts = (part.operand if isinstance(part, Unary) else part for part in (node.left, node.right))
     return any(isinstance(part, Binary) and part.operator in kind for part in parts)
 

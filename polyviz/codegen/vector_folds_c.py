@@ -144,13 +144,12 @@ class VectorFoldPrinter:
         lanes = [[names.of(f"{array}_lanes{turn}") for turn in range(count)] for array in arrays]
         parts = [names.of(f"{array}_parts") for array in arrays]
         self.dtypes.update(dict.fromkeys((name for own in (*lanes, parts) for name in own), dtype))
-        zeros = ["{0}"] * count
         # In another order, which the compiler may choose for each copy of the text, it would round otherwise.
-        if in_one_order(fold):
-            zeros[-1] = f"nothing_{dtype}()"
+        begins_earlier = in_one_order(fold)
+        zeros = [*["{0}"] * (count - 1), f"nothing_{dtype}()" if begins_earlier else "{0}"]
         first = ", ".join(f"{name} = {zero}" for own in lanes for name, zero in zip(own, zeros, strict=True))
         self._line(indent, f"vector_{dtype} {first};")
-        if in_one_order(fold):
+        if begins_earlier:
             self._before(fold, [Element(own[-1]) for own in lanes], names, indent)
         size = self.group(fold, count)
         self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")

@@ -178,3 +178,7 @@ def test_others_may_look_what_it_is() -> None:
     finally:
         del uses_its_name.__globals__["kernel"]
     np.testing.assert_array_equal(y, A[0, :3])
+    kernel(A, A)
+    told = {name for name in vars(kernel.kernel) if not name.startswith("_")}
+    assert told
+    assert all(hasattr(kernel, name) for name in told)
