@@ -49,6 +49,11 @@ class VariantRecord:
         return statistics.median(self.samples) if self.samples else None
 
     @property
+    def shortest(self) -> float | None:
+        """Seconds of the fastest sample; None when it was not timed in the rounds."""
+        return min(self.samples, default=None)
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the median, where the samples tell one."""
         return bounded_interval(self.samples) if self.samples else None

@@ -214,7 +214,8 @@ def _roofs(results: Results, picture: str) -> str:
         f"in memory and {peaks.cached_copy / 1e9:.1f} GB/s within the last cache, read and written together. The limit "
         "of a kernel is its operations at the peak, or every line that it has to read or write once at the bandwidth, "
         "whichever takes longer. Both are counted exactly by the analysis. A share above 100 % means data that stayed "
-        "in a cache from one run to the next."
+        "in a cache from one run to the next. Shares are those of the median of the rounds and, in brackets, of the "
+        "fastest round: the limits are those of the fastest run that was measured."
     )
     return f"{text}\n\n![The roofline of this machine with the kernels]({picture})" if picture else text
 
@@ -230,8 +231,8 @@ def _achieved_rows(results: Results) -> Iterator[str]:
             f"{one.work.traffic:.3g}",
             one.limit.bottleneck,
             f"{one.limit.seconds:.3g}",
-            _share(one.share),
-            _share(one.peer_share),
+            _share(one.share, one.best_share),
+            _share(one.peer_share, one.best_peer_share),
         )
         for one in achieved(results)
     ]
@@ -239,8 +240,8 @@ def _achieved_rows(results: Results) -> Iterator[str]:
         yield _table(header, rows)
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
+def _share(value: float | None, best: float | None) -> str:
+    return "–" if value is None or best is None else f"{value:.0%} ({best:.0%})"
 
 
 def _troubles(results: Results) -> Iterator[str]:

@@ -40,6 +40,18 @@ def test_shares_of_the_fastest_variant_and_of_the_best_peer() -> None:
     assert achieved(RESULTS) == ()
 
 
+def test_shares_in_the_fastest_round() -> None:
+    fast, slow = achieved(MEASURED)
+    assert slow.own is not None
+    assert slow.own.samples
+    quicker = replace(slow, own=replace(slow.own, samples=(8.0, 16.0, 5.0)))
+    assert (quicker.share, quicker.best_share) == (slow.limit.seconds / 8, slow.limit.seconds / 5)
+    assert held_back(MEASURED.kernels[2], quicker) == (
+        "at 50% of the copy bandwidth, 80% in its fastest round: nearly all that this machine can do"
+    )
+    assert replace(fast, own=None).best_share is None
+
+
 def test_what_holds_a_kernel_back() -> None:
     fast, slow = achieved(MEASURED)
     assert held_back(MEASURED.kernels[2], slow) == (
