@@ -140,8 +140,9 @@ def find_block_tiles(
     """
     with at_most(OPERATIONS):
         try:
-            tiles = _update_tiles(scop, dependences, tree, points, updates)
-            known = _simplified(tiles, _all_tiles(scop, tree, points))
+            every = _all_tiles(scop, tree, points)
+            tiles = _simple(_update_tiles(scop, dependences, tree, points, updates), every)
+            known = tiles.gist(every).coalesce()
         except isl.Error as error:
             raise RefusedError("isl did not decide in time which tiles hold updates only") from error
     if tiles.is_empty() or known.n_basic_set() > MOST_PIECES:
@@ -213,12 +214,10 @@ def _all_tiles(scop: Scop, tree: isl.Schedule, points: Path) -> isl.Set:
     return isl.Set.from_union_set(domains).coalesce()
 
 
-def _simplified(tiles: isl.Set, every: isl.Set) -> isl.Set:
+def _simple(tiles: isl.Set, every: isl.Set) -> isl.Set:
     """``tiles`` among ``every`` tile; one convex set where that says the same."""
     hull = isl.Set.from_basic_set(tiles.polyhedral_hull())
-    if hull.intersect(every).is_equal(tiles):
-        tiles = hull
-    return tiles.gist(every).coalesce()
+    return hull if hull.intersect(every).is_equal(tiles) else tiles
 
 
 def _register_tile(
@@ -233,7 +232,10 @@ def _register_tile(
     mark: str,
 ) -> RegisterTile:
     roles, statement = update.roles, update.statement
-    instances = block_instances(scop, tree, points, statement).intersect_domain(tiles)
+    instances = block_instances(scop, tree, points, statement)
+    if tiles.n_basic_set() == 1:
+        # Bounds of a block come from the convex hull of all blocks: that of several sets of tiles holds further points.
+        instances = instances.intersect_domain(tiles)
     return RegisterTile(
         mark=mark,
         statement=statement.name,

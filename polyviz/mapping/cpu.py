@@ -150,7 +150,8 @@ def make_plan(
     if target == "numba" and not in_order:
         wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}
         mapped = left_to_the_compiler(scop, dependences, mapped, target, **wanted)
-    storage = place_temporaries(scop, dependences, mapped.tree, windows=target == "c")
+    spaced = frozenset[str]().union(*(tile.spaced for tile in mapped.register_tiles))
+    storage = place_temporaries(scop, dependences, mapped.tree, windows=target == "c", spaced=spaced)
     plan = Plan(
         schedule=schedule,
         target=target,

@@ -25,6 +25,8 @@ from polyviz.model.expression import (
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM, Operands
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from polyviz.model.expression import Node
     from polyviz.model.scop import Statement
 
@@ -37,11 +39,11 @@ class NotSeparableError(Exception):
 
 
 def split_update(
-    statement: Statement, row: str, column: str, depth: str, *, in_place: bool = False
+    statement: Statement, copies: Mapping[str, int], row: str, column: str, depth: str, *, in_place: bool = False
 ) -> Operands:
-    """The operands of the only instruction of ``statement``; the arguments name the iterators of the three loops.
+    """The operands of the only instruction of ``statement``; the last arguments name the iterators of the three loops.
 
-    Operands that are to be read ``in_place`` are single elements of arrays.
+    ``copies`` as for :func:`moving_names`. Operands that are to be read ``in_place`` are single elements of arrays.
     Raises NotSeparableError for what a register tile cannot compute.
     """
     if len(statement.body) != 1 or not isinstance(statement.body[0], Assign):
@@ -50,7 +52,7 @@ def split_update(
     value = assign.value
     if assign.operator is not None:
         value = Binary(assign.operator, assign.target, value)
-    splitter = _Splitter(assign.target, row, column, depth, in_place)
+    splitter = _Splitter(statement, copies, assign.target, row, column, depth, in_place)
     update = splitter.split(value)
     if not any(part == Name(SUM) for part in walk(update)):
         raise NotSeparableError("the new value does not build on the old one")
@@ -59,10 +61,23 @@ def split_update(
     )
 
 
+def moving_names(node: Expression, statement: Statement, copies: Mapping[str, int]) -> set[str]:
+    """The names on which the value of ``node`` depends, iterators of ``statement`` among them.
+
+    ``copies`` tells for how many outer loops each private temporary has copies: its value is another one in every
+    iteration of these, though no subscript tells.
+    """
+    names = {part.name for part in walk(node) if isinstance(part, Name)}
+    depths = (copies.get(part.array, 0) for part in walk(node) if isinstance(part, Element))
+    return names.union(statement.iterators[: max(depths, default=0)])
+
+
 @dataclass
 class _Splitter:
     """Collects the operands of one value."""
 
+    statement: Statement
+    copies: Mapping[str, int]
     target: Element
     row: str
     column: str
@@ -90,7 +105,7 @@ class _Splitter:
         raise NotSeparableError("some part of the value is different for every row and column")
 
     def _operand(self, node: Expression) -> Name | None:
-        moving = {part.name for part in walk(node) if isinstance(part, Name)}
+        moving = moving_names(node, self.statement, self.copies)
         if not moving & {self.row, self.column, self.depth}:
             return _named(SCALARS, self.scalars, node)
         if self.in_place and not isinstance(node, Element):

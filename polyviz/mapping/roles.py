@@ -9,8 +9,8 @@ import islpy as isl
 
 from polyviz.analysis.strides import access_rows
 from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT, THIN, is_worth_packing, longest
-from polyviz.mapping.operands import NotSeparableError, split_update
-from polyviz.model.expression import Element, Name, walk
+from polyviz.mapping.operands import NotSeparableError, moving_names, split_update
+from polyviz.model.expression import Element, walk
 from polyviz.transform.tree import Path, band_at
 
 if TYPE_CHECKING:
@@ -32,13 +32,15 @@ class RefusedError(Exception):
 class Roles:
     """What each loop of a band is for: members of the band, and the iterators of the statement that they carry.
 
-    ``matrices`` are two more members, if there are any: one that moves rows, and one that moves columns.
+    ``copies`` as :func:`copies_of` has them; ``matrices`` are two more members, if there are any: one that moves rows,
+    and one that moves columns.
     """
 
     row: int
     column: int
     depth: int
     iterators: tuple[int, ...]
+    copies: Mapping[str, int]
     matrices: tuple[int, int] | None = None
 
     @property
@@ -88,7 +90,7 @@ def with_matrices(statement: Statement, roles: Roles) -> Roles | None:
 
 def _moving(values: Sequence[Expression], statement: Statement, roles: Roles) -> list[bool]:
     """For each member, whether some of ``values`` moves along it."""
-    names = {part.name for value in values for part in walk(value) if isinstance(part, Name)}
+    names = {name for value in values for name in moving_names(value, statement, roles.copies)}
     return [statement.iterators[iterator] in names for iterator in roles.iterators]
 
 
@@ -123,7 +125,7 @@ def possible_roles(
     moving = [member for member, change in enumerate(changes) if any(change[:-1])]
     if not moving or len(moving) + len(still) + 1 != len(changes):
         raise RefusedError(f"the loops meet the same cells of {write.array} again")
-    choices = (Roles(row, unit[0], depth, iterators) for depth in reversed(still) for row in reversed(moving))
+    choices = (Roles(row, unit[0], depth, iterators, copies) for depth in reversed(still) for row in reversed(moving))
     found = tuple(roles for roles in choices if _is_worth_it(statement, roles))
     if not found:
         raise RefusedError(
@@ -170,7 +172,7 @@ def operands_of(statement: Statement, roles: Roles, *, pack: bool) -> Operands:
     """The parts of the update, as they are packed, or elements to read in place."""
     names = [statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)]
     try:
-        operands = split_update(statement, *names, in_place=not pack)
+        operands = split_update(statement, roles.copies, *names, in_place=not pack)
     except NotSeparableError as error:
         raise RefusedError(str(error)) from error
     if not operands.rows or not operands.columns:

@@ -18,7 +18,7 @@ from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, insert_mark, is_band, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from polyviz.model.dependences import Dependences, Privatization
     from polyviz.model.scop import Scop, Statement
@@ -40,14 +40,20 @@ WIDEST_WINDOW = 64
 
 
 def place_temporaries(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, *, windows: bool = False
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    *,
+    windows: bool = False,
+    spaced: Collection[str] = (),
 ) -> Storage:
     """Decide the storage of every privatized scalar under the order of ``tree``.
 
     A temporary is declared at the deepest node of the tree where every scheduled iteration touches a single copy, and
     every copy is touched in a single iteration, or at one such node in each part of a sequence that has copies of its
     own; it is expanded to an array when there is no such node, along as few of the loops around it as the order
-    allows. With ``windows`` a small array is declared where an iteration touches a few neighbouring copies.
+    allows. With ``windows`` a small array is declared where an iteration touches a few neighbouring copies, unless the
+    copies have to be equally ``spaced``: in such an array the last cell is followed by the first.
     """
     locals_: list[str] = []
     expansions: list[Expansion] = []
@@ -61,7 +67,8 @@ def place_temporaries(
             locals_.append(privatization.array)
             decisions.append(_local_decision(privatization, copies))
             continue
-        found = _window_home(tree, copies, privatization.depth) if windows else None
+        small = windows and privatization.array not in spaced
+        found = _window_home(tree, copies, privatization.depth) if small else None
         if found is not None:
             path, position, window = found
             tree = _insert_local(tree, path, privatization.array)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis import check
 from polyviz.mapping.outermost import OUTERMOST, has_inner_loops, is_parallel
+from polyviz.mapping.roles import copies_of
 from polyviz.mapping.storage import is_local
+from polyviz.scheduling.products import has_large_product
 from polyviz.transform.fuse import Fuse
 from polyviz.transform.nest import unwrapped
 from polyviz.transform.shape import Branches, shape_of, statements_in
@@ -29,7 +31,10 @@ def gather_temporaries(
     scop: Scop, dependences: Dependences, tree: isl.Schedule
 ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
     """``tree`` with the outermost nests that use one temporary in one loop, where that is legal, keeps the loop as
-    parallel as it was, and makes the temporary a variable of its iterations."""
+    parallel as it was, and makes the temporary a variable of its iterations.
+
+    Products of matrices stay nests of their own: tiles in registers are worth more to them than an array of one row.
+    """
     decisions: list[Decision] = []
     for temporary in dependences.privatizations:
         shape = shape_of(tree)
@@ -81,8 +86,18 @@ def _is_better(
 ) -> bool:
     if is_local(scop, temporary, before) or not is_local(scop, temporary, after):
         return False
+    nests = [place for place in places if has_inner_loops(before, place)]
+    if any(_has_product(scop, dependences, before, place) for place in nests):
+        return False
     if not check(scop, after, known=dependences):
         return False
-    nests = [place for place in places if has_inner_loops(before, place)]
     was_parallel = any(is_parallel(scop, dependences, before, place) for place in nests)
     return not was_parallel or is_parallel(scop, dependences, after, min(places))
+
+
+def _has_product(scop: Scop, dependences: Dependences, tree: isl.Schedule, place: int) -> bool:
+    """Whether the nest at ``place`` holds a product that may run by tiles in registers."""
+    shape, copies = shape_of(tree), copies_of(dependences)
+    assert isinstance(shape, Branches)
+    statements = map(scop.statement, statements_in(shape.parts[place].instances))
+    return any(has_large_product(statement, statement.domain, copies) for statement in statements)

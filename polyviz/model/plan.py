@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from polyviz.model.expression import Element, walk
+
 if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.errors import Span
     from polyviz.model.device import DevicePlan
-    from polyviz.model.expression import Element, Expression
+    from polyviz.model.expression import Expression
     from polyviz.model.processor import Processor
     from polyviz.model.schedule import Decision, Schedule
 
@@ -293,6 +295,13 @@ class RegisterTile:
     around: int | None = None
     turns: int = 1
     inner: int = 1
+
+    @property
+    def spaced(self) -> frozenset[str]:
+        """The arrays whose elements are found by their distance from the first one in a tile."""
+        target, operands = self.operands.target, (*self.operands.rows, *self.operands.columns)
+        values = (target,) if self.packed else (target, *operands)
+        return frozenset(part.array for value in values for part in walk(value) if isinstance(part, Element))
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

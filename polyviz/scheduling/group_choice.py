@@ -144,7 +144,7 @@ def _pay_together(problem: SchedulingProblem, names: Iterable[str], depth: int) 
     registers are worth more.
     """
     statements = [problem.scop.statement(name) for name in names]
-    if any(_has_large_product(problem, statement, depth) for statement in statements):
+    if any(_has_large_product(problem, statement) for statement in statements):
         return False
     if all(_iterations(statement, depth, problem.sizes) <= SHORT for statement in statements):
         return True
@@ -189,9 +189,9 @@ def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> f
     return product
 
 
-def _has_large_product(problem: SchedulingProblem, statement: Statement, depth: int) -> bool:
-    domain = _at_sizes(statement.domain, problem.sizes)
-    return has_large_product(problem.scop, statement, depth, domain)
+def _has_large_product(problem: SchedulingProblem, statement: Statement) -> bool:
+    copies = {found.array: found.depth for found in problem.dependences.privatizations}
+    return has_large_product(statement, _at_sizes(statement.domain, problem.sizes), copies)
 
 
 def _at_sizes(domain: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
