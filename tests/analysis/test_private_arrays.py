@@ -168,7 +168,8 @@ POWERS = """
 
 
 def test_few_cells_get_a_column_per_iteration() -> None:
-    kernel = agree(MEDIAN, np.random.default_rng(3).random((9, 40)), np.zeros((9, 40)), target="c", contract="strict")
+    images = np.random.default_rng(3).random((9, 40)), np.zeros((9, 40))
+    kernel = agree(MEDIAN, *images, target="c", contract="strict", small_arrays=False)
     assert [extent.is_cst() for extent in kernel.scop.array("w_2").extents] == [True, False]
     assert any("each has a column of `w_2` instead" in note for note in kernel.scop.notes)
     vectors = kernel.source.split("#pragma omp simd")
