@@ -35,7 +35,7 @@ ROWS = {
         {"x": 1},
     ),
     "colours of an image": (
-        "def f(x):\n for i in range(x.shape[0]):\n  for j in range(x.shape[1]):\n   for k in range(3): x[i, j, k] = 0.0",
+        "def f(x):\n for i in range(len(x)):\n  for j in range(x.shape[1]):\n   for k in range(3): x[i, j, k] = 0.0",
         {"x": 2},
     ),
 }
