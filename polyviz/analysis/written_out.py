@@ -14,7 +14,7 @@ import islpy as isl
 
 from polyviz.analysis.nesting import Kind, node_kind
 from polyviz.analysis.times import sets_of
-from polyviz.model.expression import Binary, Constant, Instruction, rebuild, substitute
+from polyviz.model.expression import Binary, Constant, Element, Instruction, rebuild, substitute
 from polyviz.model.isl_callbacks import interrupts_afterwards
 from polyviz.model.unused_names import unused_name
 
@@ -213,15 +213,34 @@ def _by_time(rows: isl.UnionMap) -> list[isl.UnionSet]:
 
 
 def _folded(node: Node) -> Node:
-    """``node`` with sums and products of whole numbers worked out: a person would write ``2 * (3 + 1)`` as 8."""
+    """``node`` with sums and products of whole numbers worked out: a person would write ``2 * (3 + 1)`` as 8, and
+    ``i + 0 - 1`` in a subscript as ``i - 1``."""
     node = rebuild(node, _folded)
     match node:
         case Binary("+" | "-" | "*" as operator, Constant(int(left)), Constant(int(right))):
             value = {"+": left + right, "-": left - right, "*": left * right}[operator]
             is_plain = not (isinstance(left, bool) or isinstance(right, bool)) and abs(value) < _LARGEST
             return Constant(value) if is_plain else node
+        case Element(subscripts=subscripts):
+            return replace(node, subscripts=tuple(map(_moved, subscripts)))
     return node
 
 
 _LARGEST = 2**31
 """What is worked out stays below: nothing wraps there, in whatever type."""
+
+
+def _moved(subscript: Expression) -> Expression:
+    """``subscript`` with the numbers that are added to it behind everything else, as one."""
+    rest, distance = subscript, 0
+    while True:
+        match rest:
+            case Binary("+", left, Constant(int(value))) | Binary("+", Constant(int(value)), left):
+                rest, distance = left, distance + value
+            case Binary("-", left, Constant(int(value))):
+                rest, distance = left, distance - value
+            case _:
+                break
+    if rest is subscript or not distance:
+        return rest
+    return Binary("+" if distance > 0 else "-", rest, Constant(abs(distance)))

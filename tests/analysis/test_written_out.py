@@ -10,6 +10,7 @@ import pytest
 import polyviz as pv
 from polyviz.analysis import loop_nests
 from polyviz.analysis.written_out import iterations, with_loops_written_out
+from polyviz.model.expression import Binary, Constant, Element, Name, walk
 
 TEXT = """
 def f(A, B, n):
@@ -46,6 +47,10 @@ def test_a_copy_for_each_iteration_says_where_it_comes_from(part: pv.Scop) -> No
     assert found.statement("S0_2").body[0] != part.statement("S0").body[0]
     assert "k" not in str(found.statement("S0_2").body)
     assert "value=5" in str(found.statement("S0_2").body)
+    read = next(one for one in walk(found.statement("S1_2").body[0]) if isinstance(one, Element) and one.array == "B")
+    assert read.subscripts == (Binary("+", Name("i"), Constant(1)), Constant(1))
+    read = next(one for one in walk(found.statement("S1_0").body[0]) if isinstance(one, Element) and one.array == "B")
+    assert read.subscripts == (Name("i"), Constant(0))
 
 
 def test_the_order_of_the_source_stays(part: pv.Scop) -> None:
