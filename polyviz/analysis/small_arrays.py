@@ -234,7 +234,7 @@ def _with_variables(scop: Scop, array: Array) -> Scop:
     """``scop`` with a variable for each cell of ``array``, of which all subscripts are numbers."""
     taken = names_of(scop)
     names: dict[Cell, str] = {}
-    cells = {_cell(one) for part in scop.statements for one in _elements(part, array.name)}
+    cells = {_cell(one, array) for part in scop.statements for one in _elements(part, array.name)}
     for cell in sorted(cells):
         names[cell] = unused_name("_".join(map(str, (array.name, *cell))), taken.__contains__)
         taken.add(names[cell])
@@ -248,7 +248,7 @@ def _with_variables(scop: Scop, array: Array) -> Scop:
     )
     return replace(
         scop,
-        statements=tuple(_without_array(part, array.name, names) for part in scop.statements),
+        statements=tuple(_without_array(part, array, names) for part in scop.statements),
         arrays=(*(one for one in scop.arrays if one.name != array.name), *variables),
         notes=(*scop.notes, note),
     )
@@ -258,14 +258,18 @@ def _listed(names: list[str]) -> str:
     return f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` … `{names[-1]}`"
 
 
-def _cell(element: Element) -> Cell:
-    return tuple((linear_terms(subscript) or {}).get("", 0) for subscript in element.subscripts)
+def _cell(element: Element, array: Array) -> Cell:
+    """The cell of ``array`` that ``element`` is; a negative number counts from the end."""
+    shape = _shape(array)
+    assert shape is not None
+    given = [(linear_terms(subscript) or {}).get("", 0) for subscript in element.subscripts]
+    return tuple(value + extent if value < 0 else value for value, extent in zip(given, shape, strict=True))
 
 
-def _without_array(statement: Statement, array: str, names: Mapping[Cell, str]) -> Statement:
+def _without_array(statement: Statement, array: Array, names: Mapping[Cell, str]) -> Statement:
     def place(node: Node) -> Node:
-        if isinstance(node, Element) and node.array == array:
-            return replace(node, array=names[_cell(node)], subscripts=())
+        if isinstance(node, Element) and node.array == array.name:
+            return replace(node, array=names[_cell(node, array)], subscripts=())
         return rebuild(node, place)
 
     body = []
@@ -273,7 +277,7 @@ def _without_array(statement: Statement, array: str, names: Mapping[Cell, str]) 
         placed = place(instruction)
         assert isinstance(placed, Instruction)
         body.append(placed)
-    accesses = tuple(_of_variable(one, names) if one.array == array else one for one in statement.accesses)
+    accesses = tuple(_of_variable(one, names) if one.array == array.name else one for one in statement.accesses)
     return replace(statement, accesses=accesses, body=tuple(body))
 
 

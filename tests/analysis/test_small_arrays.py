@@ -128,6 +128,14 @@ def test_what_stays_an_array(why: str) -> None:
     assert found is part
 
 
+def test_negative_numbers_count_from_the_end() -> None:
+    text = POWERS.replace("p[0] = 1.0", "p[-6] = 1.0").replace("y[i] = s", "y[i] = s + p[-1]")
+    found = changed(text)[1]
+    assert [name for name in names(found) if name.startswith("p")] == [f"p_{cell}" for cell in range(6)]
+    for target in ("c", "python"):
+        agree(text, *given(POWERS, "float64", 5), target=target, contract="strict")
+
+
 def test_names_that_are_taken() -> None:
     found = changed(POWERS.replace("y[i] = s", "p_1 = s\n            y[i] = p_1"))[1]
     assert {"p_1", "p_1_2"} <= {*names(found)}
