@@ -14,6 +14,7 @@ from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_
 from polyviz.analysis.private_arrays import with_private_arrays
 from polyviz.analysis.reductions import Reduction, find_reductions
 from polyviz.analysis.reuse import Reuse, find_reuse
+from polyviz.analysis.small_arrays import with_small_arrays_as_variables
 from polyviz.analysis.substitution import with_values_in_place
 from polyviz.analysis.superposed import check_superposition
 from polyviz.analysis.transposition import transposable, with_transposed_arrays
@@ -42,6 +43,7 @@ __all__ = [
     "transposable",
     "with_extremes",
     "with_private_arrays",
+    "with_small_arrays_as_variables",
     "with_transposed_arrays",
     "with_values_in_place",
 ]

@@ -123,13 +123,18 @@ def _listed(names: list[str]) -> str:
 
 def fresh_names(scop: Scop, base: str, number: int) -> list[str]:
     """``number`` names made of ``base`` that nothing in ``scop`` has."""
-    taken = {array.name for array in scop.arrays} | {parameter.name for parameter in scop.parameters}
-    taken |= {argument.name for argument in scop.arguments} | {part.name for part in scop.statements}
-    taken |= {iterator for part in scop.statements for iterator in part.iterators}
+    taken = names_of(scop)
     names: list[str] = []
     for _ in range(number):
         names.append(unused_name(base, {base, *taken, *names}.__contains__))
     return names
+
+
+def names_of(scop: Scop) -> set[str]:
+    """What has a name in ``scop``: arrays, parameters, arguments, statements and loops."""
+    named = {array.name for array in scop.arrays} | {parameter.name for parameter in scop.parameters}
+    named |= {argument.name for argument in scop.arguments} | {part.name for part in scop.statements}
+    return named | {iterator for part in scop.statements for iterator in part.iterators}
 
 
 def _with_name(statement: Statement, old: str, new: str | None) -> Statement:

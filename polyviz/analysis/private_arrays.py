@@ -22,6 +22,7 @@ from polyviz.analysis.nesting import Nest, common_loops, loop_nests, same_iterat
 from polyviz.analysis.order import Order
 from polyviz.analysis.privatization import private_depth, statements_of
 from polyviz.analysis.times import times_by_statement
+from polyviz.analysis.written_out import iterations
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, rebuild
 from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.isl_limits import solved
@@ -74,7 +75,8 @@ def with_private_arrays(scop: Scop, dependences: Dependences) -> Scop:
     """``scop`` with each array expanded by a loop that would be parallel without it; ``scop`` itself without such.
 
     Only arrays of a few cells, or those whose cells are computed by a loop of their own, are worth the memory. What
-    stays visible is copied back at the end, by a statement of its own; notes say so.
+    stays visible is copied back at the end, by a statement of its own; notes say so. A block of a few cells that the
+    part makes stays as it is where loops inside of each iteration are enough for vector lanes.
     """
     nests = loop_nests(scop.schedule)
     found = accesses_by_array(scop)
@@ -85,7 +87,7 @@ def with_private_arrays(scop: Scop, dependences: Dependences) -> Scop:
         if not array.rank:
             continue
         expansion = _expansion(scop, array, accesses, order, nests, dependences)
-        if expansion is not None:
+        if expansion is not None and not _has_lanes_inside(scop, expansion, nests, dependences):
             result = _expanded(result, expansion)
     return result
 
@@ -128,6 +130,22 @@ def _expansion(
     [name] = fresh_names(scop, array.name, 1)
     extents = _joined(index, tuple(own), is_small)
     return _Expansion(array, name, depth - 1, frozenset(names), extents, last, is_small)
+
+
+def _has_lanes_inside(
+    scop: Scop, expansion: _Expansion, nests: Mapping[str, Nest], dependences: Dependences
+) -> bool:
+    """Whether each use of an array of a few cells that the part makes has a loop of its own for vector lanes."""
+    if expansion.array.origin != "local" or expansion.last is not None or not expansion.is_small:
+        return False
+    return all(
+        any(
+            len(iterations(scop.statement(name), [loop], FEW_CELLS) or ()) >= FEWEST_CELLS
+            and not any(_crosses(one, nests, nests[name], loop + 1) for one in dependences.validity_relations)
+            for loop in range(expansion.position + 1, len(scop.statement(name).iterators))
+        )
+        for name in expansion.statements
+    )
 
 
 def _joined(index: _T, own: tuple[_T, ...], is_small: bool) -> tuple[_T, ...]:

@@ -15,6 +15,7 @@ from polyviz.analysis import (
     transposable,
     with_extremes,
     with_private_arrays,
+    with_small_arrays_as_variables,
     with_transposed_arrays,
     with_values_in_place,
 )
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 CHANGES = {
     "extremes": with_extremes,
     "substitute": with_values_in_place,
+    "small_arrays": with_small_arrays_as_variables,
     "private_arrays": with_private_arrays,
 }
 """What is done to the statements of a part before their order is looked for, by the technique's name."""

@@ -205,6 +205,7 @@ class ArrayPrinter:
             ProgramArgument("extent", array.name, axis=axis)
             for axis in range(array.rank)
             if self._shape_parameter(array, axis) is None
+            and self.types[array.name].known_extent(axis) is None
             and ((contiguous and axis > 0) or (array.name, axis) in self._tested_extents)
         ]
 
@@ -271,6 +272,9 @@ class ArrayPrinter:
         return None
 
     def _extent_name(self, array: Array, axis: int) -> str:
+        known = self.types[array.name].known_extent(axis)
+        if known is not None:
+            return str(known)
         parameter = self._shape_parameter(array, axis)
         if parameter is not None:
             return self.identifier(parameter)

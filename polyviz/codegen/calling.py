@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def local_arrays(scop: Scop, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:
     """The arrays that the source creates before its loops, for a target whose caller makes them."""
-    return tuple(_local(array, types[array.name].dtype) for array in scop.arrays if array.creation is not None)
+    made = (array for array in scop.arrays if array.creation is not None and array.rank)
+    return tuple(_local(array, types[array.name].dtype) for array in made)
 
 
 def _local(array: Array, dtype: str) -> LocalArray:

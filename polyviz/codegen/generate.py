@@ -151,7 +151,7 @@ def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str
     caller; of arrays made of values, from the first."""
     made = made_arrays(scop)
     copied = {array.name: like for array in scop.arrays if array.name not in types and (like := _pattern(array))}
-    scalars = {array.name for array in scop.arrays if array.rank == 0}
+    scalars = {array.name for array in scop.arrays if array.rank == 0 and not array.keeps_type}
     assigned = {name for statement in scop.statements for name in _targets(statement)} & scalars
     elements = {name: kind.dtype for name, kind in types.items() if name not in assigned}
     passed = {name: types[name].dtype for name in assigned if name in types}

@@ -35,6 +35,7 @@ from polyviz.codegen.regularity import is_slanted
 from polyviz.codegen.reserved_python import PYTHON_RESERVED, python_reserved
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder, imports_of, title_of
+from polyviz.codegen.typed_variables import with_conversions
 from polyviz.codegen.typing import Environment, assignments
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Element, Expression, Name, walk
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
-    from polyviz.model.scop import Array, Parameter, Scop
+    from polyviz.model.scop import Array, Parameter, Scop, Statement
 
 _SERIAL_NOTES = {
     "subscript": "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one "
@@ -101,10 +102,7 @@ class _PythonProgram:
         private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = {name: kind.dtype for name, kind in self.types.items()}
         self.dtypes |= {private_name(self.scop, array): self.dtypes[array] for array in private}
-        self.bodies = {
-            statement.name: planned_body(self.scop, self.plan, statement)
-            for statement in self.scop.statements
-        }
+        self.bodies = {one.name: self._planned(self.plan, one) for one in self.scop.statements}
         self.given = frozenset(argument.name for argument in self.scop.arguments)
         self.array_sums = NumbaArraySums(self.plan, self.dtypes, self.identifiers, self.printer, self.text)
         self.blocks = NumbaBlocks(
@@ -114,6 +112,9 @@ class _PythonProgram:
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
             self.bodies = {name: self._widened(name) for name in self.bodies}
+
+    def _planned(self, plan: Plan, statement: Statement) -> tuple[Instruction, ...]:
+        return with_conversions(self.scop, planned_body(self.scop, plan, statement), Environment(self.dtypes))
 
     def _widened(self, statement: str) -> tuple[Instruction, ...]:
         never_zero = partial(is_never_zero, self.scop.statement(statement))
@@ -159,7 +160,7 @@ class _PythonProgram:
             return
         plan = apart(self.plan, tree)
         self.text.add(1, "# The last iteration once more: what it leaves in its temporaries stays visible.")
-        own = {one.name: planned_body(self.scop, plan, one) for one in self.scop.statements}
+        own = {one.name: self._planned(plan, one) for one in self.scop.statements}
         bodies, self.bodies, self.inside_parallel = self.bodies, own | reading_back(self.scop, plan), True
         self._node(lower(self.scop, plan, self.identifiers.taken), 1)
         self.bodies, self.inside_parallel = bodies, False
@@ -239,7 +240,7 @@ class _PythonProgram:
             argument = self.identifiers.of(name)
             self.text.add(1, f"{argument} = np.{numpy_name(self.dtypes[name])}({argument})  # wraps around")
         for array in self.scop.arrays:
-            if array.creation is not None:
+            if array.creation is not None and array.rank:
                 self.text.add(1, f"{self.identifiers.of(array.name)} = {self._creation(array)}")
         for expansion in self.plan.expansions:
             name = self.identifiers.of(private_name(self.scop, expansion.array))
@@ -249,8 +250,7 @@ class _PythonProgram:
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
         for name, cell in self.cells.items():
             initial = self.identifiers.of(name) if name in self.given else "0"
-            dtype = numpy_name(self.types[name].dtype)
-            self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
+            self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{numpy_name(self.types[name].dtype)})")
 
     def _initial_values(self, loops: LoopNode) -> None:
         """Values for variables that a condition keeps from being read without one, or that may be handed back so."""

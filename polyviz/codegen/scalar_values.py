@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.ranges import Range
     from polyviz.codegen.subscript_values import RealRange
     from polyviz.model.expression import Expression
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Array, Scop, Statement
 
 _WIDE = (None, "int64", "float64")
 """The types that numbers are computed in; a narrower one that the source asks for would round or wrap."""
@@ -32,7 +32,7 @@ def scalar_values(scop: Scop, iterators: Mapping[str, Mapping[str, Range]]) -> S
     open_ones = {
         array.name: sources
         for array in scop.arrays
-        if array.rank == 0 and array.origin == "local" and not array.live_in and array.dtype in _WIDE
+        if array.rank == 0 and array.origin == "local" and not array.live_in and _is_wide(array)
         if (sources := _sources(scop, array.name, iterators))
     }
     found = SubscriptValues({})
@@ -40,6 +40,11 @@ def scalar_values(scop: Scop, iterators: Mapping[str, Mapping[str, Range]]) -> S
         found = replace(found, names={**found.names, **known.names}, reals={**found.reals, **known.reals})
         open_ones = {name: ones for name, ones in open_ones.items() if name not in {*known.names, *known.reals}}
     return found
+
+
+def _is_wide(array: Array) -> bool:
+    """Whether ``array`` holds numbers as they are computed: a cell may have a type that only calls tell."""
+    return array.dtype in _WIDE and not (array.dtype is None and array.keeps_type)
 
 
 def _known(

@@ -30,12 +30,23 @@ class ArrayType:
     """What a kernel is specialised on for one array: NumPy dtype name, rank and memory layout.
 
     ``layout``: ``C`` for C-contiguous, ``F`` for Fortran order, ``A`` for any strides. Generated code knows ``C`` and
-    ``A``; what lies in Fortran order is handed to it as its transpose, or as an array of any strides.
+    ``A``; what lies in Fortran order is handed to it as its transpose, or as an array of any strides. ``short``: the
+    extents of the last axes, where generated code takes them for granted.
     """
 
     dtype: str
     rank: int
     layout: Literal["C", "F", "A"] = "C"
+    short: tuple[int, ...] = ()
+
+    def known_extent(self, axis: int) -> int | None:
+        """The extent of ``axis``, where generated code takes it for granted.
+
+        >>> ArrayType("float64", 2, "C", (3,)).known_extent(1)
+        3
+        """
+        first = self.rank - len(self.short)
+        return self.short[axis - first] if axis >= first else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,11 @@ class Array:
     is_point: bool = False
     is_transposed: bool = False
 
+    @property
+    def keeps_type(self) -> bool:
+        """Whether this is a variable for a cell of an array that was made so: no assignment decides its type."""
+        return not self.rank and self.creation is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Access:

@@ -2,8 +2,8 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``extremes``, ``substitute``, ``private_arrays`` and ``group`` work before there is an
-order (``polyviz.api.compiling``).
+otherwise, and one entry here; ``extremes``, ``substitute``, ``small_arrays``, ``private_arrays`` and ``group``
+work before there is an order (``polyviz.api.compiling``).
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "substitute", "put the value of a temporary in its place, where that leaves one statement of a sum"
     ),
+    Technique("small_arrays", "write out the short loops over an array of a few cells, which become variables"),
     Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
     Technique(
         "fuse_passes",

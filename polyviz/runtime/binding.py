@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.analysis.short_rows import TOGETHER, short_rows
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
@@ -81,14 +83,21 @@ class Bound:
 class Binder:
     """Binds calls of one part; built once per kernel. ``signature`` is that of the original function, where known.
 
-    ``on_device`` accepts arrays that live on a CUDA device beside those of NumPy.
+    ``on_device`` accepts arrays that live on a CUDA device beside those of NumPy. ``knows_rows``: programs are made for
+    the lengths of short rows (:mod:`polyviz.analysis.short_rows`).
     """
 
     def __init__(
-        self, scop: Scop, signature: inspect.Signature | None = None, *, on_device: bool = False
+        self,
+        scop: Scop,
+        signature: inspect.Signature | None = None,
+        *,
+        on_device: bool = False,
+        knows_rows: bool = False,
     ) -> None:
         self.scop = scop
         self.on_device = on_device
+        self._short = short_rows(scop) if knows_rows else {}
         self._named = NamedArguments(scop, signature)
         self.arrays = {array.name: array for array in scop.arrays if array.origin == "argument"}
         self.written = {
@@ -154,7 +163,10 @@ class Binder:
             _check_number(self._named_argument(array.name), array.name, value)
             return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
-        return ArrayType(_dtype_name(value.dtype), array.rank, layout_of(value))
+        layout = layout_of(value)
+        row = value.shape[self._short.get(array.name, array.rank) :]
+        known = row if layout == "C" and prod(row) in TOGETHER else ()
+        return ArrayType(_dtype_name(value.dtype), array.rank, layout, known)
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)

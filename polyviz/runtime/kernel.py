@@ -88,7 +88,9 @@ class Kernel(Displayable):
         self.__doc__ = scop.docstring or None
         self._substitute = None if others is None else others.substitute
         self._remarks: tuple[str, ...] = ()
-        self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
+        self._binder = Binder(
+            scop, signature, on_device=plan.target == "cuda", knows_rows=plan.target == "c"
+        )
         self._compiling = threading.Lock()
         self._compiled: dict[object, Compiled] = {}
         self._latest: Program | None = None

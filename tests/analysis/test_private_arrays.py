@@ -168,7 +168,8 @@ POWERS = """
 
 
 def test_few_cells_get_a_column_per_iteration() -> None:
-    kernel = agree(MEDIAN, np.random.default_rng(3).random((9, 40)), np.zeros((9, 40)), target="c", contract="strict")
+    images = np.random.default_rng(3).random((9, 40)), np.zeros((9, 40))
+    kernel = agree(MEDIAN, *images, target="c", contract="strict", small_arrays=False)
     assert [extent.is_cst() for extent in kernel.scop.array("w_2").extents] == [True, False]
     assert any("each has a column of `w_2` instead" in note for note in kernel.scop.notes)
     vectors = kernel.source.split("#pragma omp simd")
@@ -193,3 +194,48 @@ def test_what_stays_visible_of_few_cells_comes_from_the_last_column() -> None:
         given = random.random(5), random.random(count), np.zeros(count), np.full(5, 7.0)
         for target in ("c", "numba"):
             agree(text, *given, target=target, contract="strict")
+
+
+BLOCKS = """
+    def blocks(X, T, Y):
+        t = np.empty((8, 8))
+        for i in range(X.shape[0] // 8):
+            for j in range(X.shape[1] // 8):
+                for p in range(8):
+                    for q in range(8):
+                        s = 0.0
+                        for k in range(8):
+                            s += T[p, k] * X[8 * i + k, 8 * j + q]
+                        t[p, q] = s
+                for p in range(8):
+                    for q in range(8):
+                        s = 0.0
+                        for k in range(8):
+                            s += t[p, k] * T[q, k]
+                        Y[8 * i + p, 8 * j + q] = s
+    """
+
+SUMMED = """
+    def summed(X, T, Y):
+        t = np.empty((8, 8))
+        for i in range(X.shape[0] // 8):
+            for j in range(X.shape[1] // 8):
+                for p in range(8):
+                    for q in range(8):
+                        t[p, q] = T[p, q] * X[8 * i + p, 8 * j + q]
+                s = 0.0
+                for p in range(8):
+                    for q in range(8):
+                        s += t[p, q]
+                Y[i, j] = s
+    """
+
+
+def test_a_block_with_loops_for_lanes_inside_stays_in_the_cache() -> None:
+    part, found = expanded(BLOCKS)
+    assert found is part
+    assert expanded(SUMMED)[1].array("t_2").rank == 3
+    random = np.random.default_rng(11)
+    given = random.random((16, 24)), random.random((8, 8)), np.zeros((16, 24))
+    for target in ("c", "numba"):
+        agree(BLOCKS, *given, target=target, contract="strict", threads=2)

@@ -17,7 +17,8 @@ from polyviz.notebook.words import OPTIONS
 
 def test_every_switch_of_the_mapping_is_a_technique_and_the_other_way_round() -> None:
     parameters = inspect.signature(cpu.make_plan).parameters.values()
-    before = {"extremes", "substitute", "private_arrays", "group", "simd"}  # decided around the mapping of loops
+    # Decided around the mapping of loops.
+    before = {"extremes", "substitute", "small_arrays", "private_arrays", "group", "simd"}
     assert {one.name for one in parameters if one.default is True} | before == set(switches())
 
 
@@ -44,6 +45,7 @@ def test_keywords_switch_techniques_off() -> None:
         "group": False,
         "extremes": False,
         "substitute": False,
+        "small_arrays": False,
         "private_arrays": False,
         "fuse_passes": False,
         "strips": False,
