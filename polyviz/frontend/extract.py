@@ -37,6 +37,7 @@ from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.other_spellings import with_usual_spellings
+from polyviz.frontend.own_parts import with_own_parts
 from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.ranks import find_ranks
@@ -206,6 +207,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
+    source = with_own_parts(source, GlobalNames(source))
     names = GlobalNames(source)
     source = with_reshaped_copies(without_views(source, names), names)
     source = without_generators(counted(source, names), names)
