@@ -44,6 +44,7 @@ from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.reshaped import with_reshaped_copies
 from polyviz.frontend.returns import one_return
+from polyviz.frontend.second_names import without_second_names
 from polyviz.frontend.shape_names import without_shape_names
 from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
@@ -207,7 +208,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_loop_names(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
-    source = with_own_parts(source, GlobalNames(source))
+    source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
     source = with_reshaped_copies(without_views(source, names), names)
     source = without_generators(counted(source, names), names)

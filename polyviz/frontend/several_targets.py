@@ -37,6 +37,26 @@ def one_by_one(targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt] |
     return [ast.Assign([part], copy.deepcopy(one)) for part, one in zip(parts, values, strict=True)]
 
 
+def line_for_each(node: ast.AST) -> list[ast.stmt]:
+    """A line for each name of ``p, q = A[i], A[j]``; none for other statements, or where a value reads one of them.
+
+    >>> [ast.unparse(line) for line in line_for_each(ast.parse("p, q = A[i], A[j]").body[0])]
+    ['p = A[i]', 'q = A[j]']
+    >>> line_for_each(ast.parse("p, q = q, A[j]").body[0])
+    []
+    """
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            named = {one.id for one in targets if isinstance(one, ast.Name)}
+        case _:
+            return []
+    read = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+    if len(named) < len(targets) or len(targets) != len(values) or named & read:
+        return []
+    pairs = zip(targets, values, strict=True)
+    return [ast.copy_location(ast.Assign([target], value), node) for target, value in pairs]
+
+
 def _base(target: ast.Subscript) -> str:
     """The array that ``target`` is a part of; nothing where that is not clear."""
     base = subscript_chain(target)[0]

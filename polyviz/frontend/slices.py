@@ -166,10 +166,9 @@ class SliceReader:
                 reason="What it stands for afterwards would depend on what ran.",
                 hint="Use another name for the new value, or set all elements: `A[...] = 0.0`.",
             )
-        assert array.creation is not None
         note = rebound_note(node, target, array.name)
         self._program.notes += [] if note in self._program.notes else [note]
-        array.creation = replace(array.creation, rebound=(*array.creation.rebound, self._program.source.span(node)))
+        array.rebound = (*array.rebound, self._program.source.span(node))
 
     def returned(self, node: ast.Return) -> list[ast.stmt]:
         """``node`` behind the lines that make the arrays which it returns without a name: ``return A + 1.0``."""

@@ -27,7 +27,8 @@ Kind = Literal["array", "size", "scalar", "unknown"]
 class ArrayDraft:
     """An array while the program is read; ``extents`` are expressions over parameters where the source tells them.
 
-    ``is_point``: an array without dimensions, ``A[()]``, which is kept as one of one element.
+    ``is_point``: an array without dimensions, ``A[()]``, which is kept as one of one element. ``rebound``: where all of
+    it is given new values, which have to be of its type.
     """
 
     name: str
@@ -37,6 +38,7 @@ class ArrayDraft:
     creation: Creation | None = None
     span: Span | None = None
     is_point: bool = False
+    rebound: tuple[Span, ...] = ()
 
 
 class Symbols:
