@@ -1,4 +1,4 @@
-"""Assignments with several targets, ``A[i:n, i] = A[i, i:n] = value``: one after the other, from left to right."""
+"""Assignments with several targets, ``A[i:n, i] = A[i, i:n] = value`` or ``x[:], y[:] = 0, 1``: one after the other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,53 @@ import ast
 import copy
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.refuse import Refusal
 from polyviz.frontend.regions import loaded
 from polyviz.frontend.usage import subscript_chain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+
+_AT_ONCE = Refusal(
+    "Elements of several arrays are assigned at once.",
+    "A later one would see what an earlier one has changed.",
+    "Write one assignment per line.",
+)
+_EXCHANGED = Refusal(
+    "Parts of arrays are given new elements at once, and a later value reads what an earlier one changes.",
+    "A part of an array is no copy for NumPy: below `A[0], A[1] = A[1], A[0]`, both rows are what the second one was.",
+    "Write one assignment per line. For rows that change places, copy one first: `kept = A[0, :].copy()`, then "
+    "`A[0, :] = A[1, :]` and `A[1, :] = kept`.",
+)
+
+
+def each_alone(node: ast.Assign, has_axes: Callable[[ast.expr], bool]) -> list[ast.stmt] | Refusal | None:
+    """One assignment for each target of ``node``, or why there is none; None where none ``has_axes``.
+
+    >>> [ast.unparse(line) for line in each_alone(ast.parse("x[:], y[0] = y[:], 1").body[0], lambda node: True)]
+    ['x[:] = y[:]', 'y[0] = 1']
+    """
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if (
+            len(targets) == len(values) and any(map(has_axes, targets))
+        ):
+            return _each_value(targets, values) or _EXCHANGED
+        case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(has_axes, targets)):
+            return one_by_one(targets, value) or _AT_ONCE
+    return None
+
+
+def _each_value(targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> list[ast.stmt]:
+    """One assignment per target, each of which has a value of its own; none where a later one may see a change."""
+    changed: set[str] = set()
+    for target, value in zip(targets, values, strict=True):
+        base, indices = subscript_chain(target) if isinstance(target, ast.Subscript) else (target, ())
+        asked = {part.id for node in (value, *indices) for part in ast.walk(node) if isinstance(part, ast.Name)}
+        if changed & asked or not isinstance(base, ast.Name):
+            return []
+        changed.add(base.id)
+    return [ast.Assign([target], value) for target, value in zip(targets, values, strict=True)]
 
 
 def one_by_one(targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt] | None:

@@ -18,7 +18,7 @@ from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands,
 from polyviz.frontend.generated import generated
 from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
 from polyviz.frontend.rebound import is_rebound, rebound_note
-from polyviz.frontend.refuse import CHOSEN_VALUES
+from polyviz.frontend.refuse import CHOSEN_VALUES, Refusal
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
@@ -30,7 +30,7 @@ from polyviz.frontend.regions import (
     nested,
     not_negative,
 )
-from polyviz.frontend.several_targets import one_by_one
+from polyviz.frontend.several_targets import each_alone
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
@@ -82,15 +82,11 @@ class SliceReader:
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
             case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
-            case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(self._has_axes, targets)):
-                if (each := one_by_one(targets, value)) is not None:
-                    return [located(one, node) for one in each]
-                raise self._program.source.error(
-                    node,
-                    "Elements of several arrays are assigned at once.",
-                    reason="A later one would see what an earlier one has changed.",
-                    hint="Write one assignment per line.",
-                )
+            case ast.Assign(targets=[_, _, *_] | [ast.Tuple()]):
+                each = each_alone(node, self._has_axes)
+                if isinstance(each, Refusal):
+                    raise self._program.source.error(node, each.construct, reason=each.reason, hint=each.hint)
+                return each if each is None else [located(one, node) for one in each]
             case _:
                 return None
         if isinstance(target, ast.Subscript) and (chosen := self._masked(target)) is not None:
