@@ -40,6 +40,7 @@ from polyviz.frontend.other_spellings import with_usual_spellings
 from polyviz.frontend.own_parts import with_own_parts
 from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
+from polyviz.frontend.put_together import with_parts_stored
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.reshaped import with_reshaped_copies
@@ -206,6 +207,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
+    source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
     source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))

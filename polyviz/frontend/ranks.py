@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, PURE
+from polyviz.frontend.regions import is_new_axis
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.usage import look_at, subscript_chain
 
@@ -31,6 +32,8 @@ _PRODUCTS = ("numpy.dot", "numpy.matmul")
 _OF_VECTORS = ("numpy.outer", "numpy.inner", "numpy.vdot")
 _SUMS = ("sum", "mean", "var", "std", "max", "min", "amax", "amin", "prod", "any", "all")
 _MADE = {"numpy.arange": 1, "numpy.linspace": 1, "numpy.eye": 2, "numpy.identity": 2}
+_ALONG_AXIS = ("numpy.diff", "numpy.cumsum", "numpy.cumprod")
+_ELEMENTWISE = ("numpy.where", "numpy.clip")
 
 
 class _Impossible(Exception):  # noqa: N818  # no error: one of several choices has no meaning
@@ -124,6 +127,18 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
                 if made:
                     told.setdefault(name, made)
     return told
+
+
+def rank_of(value: ast.expr, told: Mapping[str, int], names: GlobalNames) -> int | None:
+    """How many dimensions ``value`` has, with what is ``told`` of names; None where that does not follow.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> names = GlobalNames(read_source("x[0] = 1", None, None))
+    >>> rank_of(ast.parse("A[1:, 0] @ B", mode="eval").body, {"A": 2, "B": 2}, names)
+    1
+    """
+    return _of_value(_Reader(dict(told), set(), names.canonical), value)
 
 
 def _of_value(reader: _Reader, value: ast.expr) -> int | None:
@@ -262,12 +277,14 @@ class _Reader:
     def _of_part(self, node: ast.Subscript) -> int | None:
         base, indices = subscript_chain(node)
         rank = self.ranks.get(base.id) if isinstance(base, ast.Name) else None
+        new = sum(map(is_new_axis, indices))
+        indices = tuple(one for one in indices if not is_new_axis(one))
         if rank is None or any(isinstance(one, ast.Constant) and type(one.value) is not int for one in indices):
             return None
         fixed = sum(not isinstance(one, ast.Slice) for one in indices)
         if len(indices) > rank:
             raise _Impossible
-        return rank - fixed
+        return rank - fixed + new
 
     def _of_shape(self, shape: ast.expr) -> int | None:
         """How many dimensions an array of this ``shape`` has."""
@@ -286,6 +303,8 @@ class _Reader:
             return self.of(node.args[0]) if node.args else None
         if called in _MADE:
             return _MADE[called]
+        if called in _ALONG_AXIS and node.args:
+            return self.of(node.args[0]) if called == "numpy.diff" or len(node.args) + len(node.keywords) > 1 else 1
         if method in _SUMS or called.partition("numpy.")[2] in (*_SUMS, "linalg.norm"):
             return 0 if len(node.args) + len(node.keywords) == (0 if method else 1) else None
-        return self._widest(node.args) if called in PURE else None
+        return self._widest(node.args) if called in PURE or called in _ELEMENTWISE else None

@@ -107,6 +107,8 @@ class RegionReader:
                 self._assume_distance(distance, base, axis)
             elif bound is not None and constant_of(bound) is None:
                 self._assume_from_start(bound, base, axis)
+        if step == 1 and index.upper is not None and _is_next(index.lower, index.upper):
+            return Axis(index.lower or ast.Constant(0), index.upper, 1, is_single=True)
         if step > 0:
             start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
             is_open = index.upper is not None and constant_of(index.upper) is None and not _from_the_end(index.upper)
@@ -239,6 +241,17 @@ def _holds_of_nothing(sizes: isl.Set) -> bool:
     for position in range(space.dim(isl.dim_type.param)):
         empty = empty.fix_val(isl.dim_type.param, position, isl.Val(0))
     return not sizes.params().intersect(empty).is_empty()
+
+
+def _is_next(start: ast.expr | None, stop: ast.expr) -> bool:
+    """Whether a slice with these bounds has one element, as ``0:1`` and ``k:k + 1``."""
+    first, last = 0 if start is None else constant_of(start), constant_of(stop)
+    if start is None or first is not None or last is not None:
+        return first is not None and first >= 0 and last == first + 1
+    match stop:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
+            return ast.unparse(left) == ast.unparse(start)
+    return False
 
 
 def _from_the_end(bound: ast.expr | None) -> ast.expr | None:

@@ -127,7 +127,23 @@ def two_pairs(u, v, x, y, n):
 
 
 FUNCTIONS = [until_settled, broken_off, in_a_circle, with_a_name_between, sometimes, of_two_dimensions]
-OF_ARGUMENTS = [of_arguments, arguments_in_a_circle, arguments_and_others, two_pairs]
+def broken_off_later(u, v, n):
+    for t in range(n):
+        v[0] = u[0] + t
+        u, v = v, u
+        if u[0] > 3.0:
+            break
+
+
+def in_inner_loops(u, v, n):
+    for s in range(n):
+        for t in range(s):
+            v[t] = u[0] + s
+            u, v = v, u
+        u[1] += 1.0
+
+
+OF_ARGUMENTS = [broken_off_later, in_inner_loops, of_arguments, arguments_in_a_circle, arguments_and_others, two_pairs]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
