@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
+from polyviz.frontend.gathered import Gatherer, listed
 from polyviz.frontend.generated import generated
 from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
 from polyviz.frontend.rebound import is_rebound, rebound_note
@@ -64,6 +65,7 @@ class SliceReader:
         known = (self._elementwise, self._operands, self._generated, self._is_mask)
         shapes = Shapes(regions.read, regions.check_length, *known)
         self._sums = SumReader(program, expressions, shapes)
+        self._places = Gatherer(program, expressions.canonical, self._sums.shape)
         self._matched = False
         self._lines: list[int] = []
         self._masks = program.symbols.masks
@@ -174,7 +176,7 @@ class SliceReader:
         values = list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
         before: list[ast.stmt] = []
         for place, value in enumerate(values):
-            is_view = not isinstance(value, ast.Name) and is_part(value) and bool(self._sums.shape(value))
+            is_view = not isinstance(value, ast.Name) and self._is_view(value) and bool(self._sums.shape(value))
             if is_view:
                 self._program.notes.append(
                     f"Line {value.lineno} returns an array of its own, with the elements that the view of NumPy shows."
@@ -190,7 +192,10 @@ class SliceReader:
 
     def _makes_array(self, value: ast.expr) -> bool:
         """Whether ``value`` computes elements; a name or a slice is the array itself, or a view of it."""
-        return not is_part(value) and bool(self._sums.shape(value))
+        return not self._is_view(value) and bool(self._sums.shape(value))
+
+    def _is_view(self, value: ast.expr) -> bool:
+        return is_part(value) and not self._places.of(value)
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
@@ -200,6 +205,7 @@ class SliceReader:
         extents = [located(not_negative(length), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
         self._masks = self._masks - {target.id} | ({target.id} if self._is_mask(value) else set())
+        self._places.given(target.id, value)
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
@@ -218,8 +224,7 @@ class SliceReader:
         return [located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:
-        region = self._regions.read(target) if isinstance(target, ast.Subscript) else None
-        return region is not None
+        return isinstance(target, ast.Subscript) and self._regions.read(target) is not None
 
     def _statements(
         self,
@@ -321,8 +326,10 @@ class SliceReader:
     def _computed(self, node: ast.expr, operands: Sequence[ast.expr], elements: list[ast.expr]) -> ast.expr:
         """``node`` with ``elements`` in the place of its ``operands``."""
         match node:
+            case ast.Subscript() if operands:
+                element: ast.expr = ast.Subscript(node.value, listed(elements), ast.Load())
             case ast.BinOp(op=operator):
-                element: ast.expr = ast.BinOp(elements[0], operator, elements[1])
+                element = ast.BinOp(elements[0], operator, elements[1])
             case ast.UnaryOp(op=unary):
                 element = ast.UnaryOp(unary, elements[0])
             case ast.Compare(ops=operators):
@@ -349,7 +356,7 @@ class SliceReader:
         return node if found is None or len(self._sums.before) > already else ast.copy_location(found, node)
 
     def _operands(self, node: ast.expr) -> list[ast.expr]:
-        return elementwise_operands(node, self._expressions.canonical)
+        return self._places.of(node) or elementwise_operands(node, self._expressions.canonical)
 
     def _generated(self, node: ast.expr) -> Generated | None:
         return generated(node, self._expressions)

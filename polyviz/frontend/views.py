@@ -109,8 +109,9 @@ class _Writer:
                 view = View(name, base, (), is_turned=True)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
                 found, indices = subscript_chain(value)
-                if not isinstance(found, ast.Name) or not is_view(value, indices):
-                    return None
+                are_places = any(isinstance(one, ast.Name) and self._told.get(one.id) for one in indices)
+                if not isinstance(found, ast.Name) or not is_view(value, indices) or are_places:
+                    return None  # what is chosen by an array of places is a copy
                 view = View(name, found, indices)
             case _:
                 return None
