@@ -25,7 +25,7 @@ from polyviz.frontend.regions import (
     walks,
 )
 from polyviz.frontend.usage import subscript_chain
-from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
+from polyviz.model.expression import Binary, Call, Compare, Constant, Expression, Name
 
 if TYPE_CHECKING:
     from polyviz.errors import Span
@@ -191,7 +191,32 @@ class RegionReader:
             hint=f"Write `max({ast.unparse(bound)}, 0)` where nothing before the start is meant, and the size, as in "
             f"`{ast.unparse(extent_of(base, axis))} - i`, where it counts from the end.",
         )
-        self._program.pending.append(Requirement(Compare((">=",), (position, Constant(0))), error, of_sizes=True))
+        for least in self._not_negative(position) or [Compare((">=",), (position, Constant(0)))]:
+            self._program.pending.append(Requirement(least, error, of_sizes=True))
+
+    def _not_negative(self, position: Expression) -> list[Expression]:
+        """What makes ``position`` 0 or more, where it is a sum with variables of loops with computed steps.
+
+        Such a variable is no affine function; where it starts at 0 or more, all of it follows from the step.
+        """
+        loops = dict(zip(self._program.iterators, self._program.headers, strict=True))
+        found: list[Expression] = []
+        waiting, is_asked = [position], False
+        while waiting:
+            part = waiting.pop()
+            header = loops.get(part.name) if isinstance(part, Name) else None
+            match part:
+                case Binary("+", left, right):
+                    waiting += [left, right]
+                case Call("min", parts):
+                    waiting += parts
+                case Name() if header is not None and header.stride is None:
+                    is_asked = True
+                    waiting.append(header.start)
+                    found.append(Compare((">=",), (header.step, Constant(1))))
+                case _:
+                    found.append(Compare((">=",), (part, Constant(0))))
+        return found if is_asked else []
 
     def _counts_from_zero(self, position: Expression) -> bool:
         """Whether it is the variable of a loop that counts upwards from 0 or more, or a number more than that."""
