@@ -49,6 +49,7 @@ from polyviz.frontend.second_names import without_second_names
 from polyviz.frontend.shape_names import without_shape_names
 from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
+from polyviz.frontend.subscripted import with_subscripted_names
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.tuple_names import without_tuple_names
@@ -210,6 +211,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
+    source = with_subscripted_names(source, GlobalNames(source))
     source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
     source = with_reshaped_copies(without_views(source, names), names)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from polyviz.frontend.array_names import mentions
 from polyviz.frontend.literals import PARTS
 from polyviz.frontend.own_names import numpy_function
-from polyviz.frontend.ranks import rank_of, ranks_told
+from polyviz.frontend.ranks import rank_of, ranks_followed
 from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located, visited
@@ -50,26 +50,8 @@ def with_parts_stored(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    writer = _Writer(names, FreshNames(source, names), _ranks(source, names))
+    writer = _Writer(names, FreshNames(source, names), ranks_followed(source, names))
     return replace(source, body=tuple(visited(writer, source.body)))
-
-
-def _ranks(source: Source, names: GlobalNames) -> dict[str, int]:
-    """The dimensions of names, also of those that stand for parts of arrays, or for what is computed with such."""
-    known, given = ranks_told(source, names), dict[str, set[int | None]]()
-    arguments = ast.walk(source.arguments) if source.arguments is not None else ()
-    # Of an argument that is an array the text tells it, or the call, with which it is read again otherwise.
-    known = {**{one.arg: 0 for one in arguments if isinstance(one, ast.arg)}, **known}
-    told = set(known)
-    for node in (part for one in source.body for part in ast.walk(one)):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in told:
-                rank = rank_of(value, known, names)
-                given.setdefault(name, set()).add(rank)
-                known |= {} if rank is None else {name: rank}
-            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=function)) if name not in told:
-                known |= {name: 0} if names.canonical(function) == "range" else {}
-    return {name: rank for name, rank in known.items() if given.get(name, {rank}) == {rank}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, PURE
 from polyviz.frontend.regions import is_new_axis
+from polyviz.frontend.summed import summed_by
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.usage import look_at, subscript_chain
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
+    from polyviz.frontend.summed import Summed
     from polyviz.frontend.usage import Usage
 
 _MOST = 6
@@ -33,7 +35,6 @@ _OF_VECTORS = ("numpy.outer", "numpy.inner", "numpy.vdot")
 _SUMS = ("sum", "mean", "var", "std", "max", "min", "amax", "amin", "prod", "any", "all")
 _MADE = {"numpy.arange": 1, "numpy.linspace": 1, "numpy.eye": 2, "numpy.identity": 2}
 _ALONG_AXIS = ("numpy.diff", "numpy.cumsum", "numpy.cumprod")
-_ELEMENTWISE = ("numpy.where", "numpy.clip")
 
 
 class _Impossible(Exception):  # noqa: N818  # no error: one of several choices has no meaning
@@ -127,6 +128,31 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
                 if made:
                     told.setdefault(name, made)
     return told
+
+
+def ranks_followed(source: Source, names: GlobalNames) -> dict[str, int]:
+    """The dimensions of names, also of those that stand for parts of arrays, or for what is computed with such.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, c):\n row = A[0, :]\n b = row * c", None, None)
+    >>> ranks_followed(source, GlobalNames(source))
+    {'A': 2, 'c': 0, 'row': 1, 'b': 1}
+    """
+    known, given = ranks_told(source, names), dict[str, set[int | None]]()
+    arguments = ast.walk(source.arguments) if source.arguments is not None else ()
+    # Of an argument that is an array the text tells it, or the call, with which it is read again otherwise.
+    known = {**{one.arg: 0 for one in arguments if isinstance(one, ast.arg)}, **known}
+    told = set(known)
+    for node in (part for one in source.body for part in ast.walk(one)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in told:
+                rank = rank_of(value, known, names)
+                given.setdefault(name, set()).add(rank)
+                known |= {} if rank is None else {name: rank}
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=function)) if name not in told:
+                known |= {name: 0} if names.canonical(function) == "range" else {}
+    return {name: rank for name, rank in known.items() if given.get(name, {rank}) == {rank}}
 
 
 def rank_of(value: ast.expr, told: Mapping[str, int], names: GlobalNames) -> int | None:
@@ -307,5 +333,14 @@ class _Reader:
         if called in _ALONG_AXIS and node.args:
             return self.of(node.args[0]) if called == "numpy.diff" or len(node.args) + len(node.keywords) > 1 else 1
         if method in _SUMS or called.partition("numpy.")[2] in (*_SUMS, "linalg.norm"):
-            return 0 if len(node.args) + len(node.keywords) == (0 if method else 1) else None
-        return self._widest(node.args) if called in PURE or called in _ELEMENTWISE else None
+            is_of_all = len(node.args) + len(node.keywords) == (0 if method else 1)
+            return 0 if is_of_all else self._of_sum(summed_by(node, self._canonical))
+        is_choice = called == "numpy.clip" or (called == "numpy.where" and len(node.args) == 3)
+        return self._widest(node.args) if called in PURE or is_choice else None
+
+    def _of_sum(self, summed: Summed | None) -> int | None:
+        """The dimensions of a sum along some axes."""
+        rank = None if summed is None or summed.axes is None else self.of(summed.operand)
+        if summed is None or summed.axes is None or rank is None or not summed.fits(rank):
+            return None
+        return rank if summed.keeps else rank - len(summed.axes)
