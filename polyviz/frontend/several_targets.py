@@ -13,6 +13,8 @@ from polyviz.frontend.usage import subscript_chain
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from polyviz.frontend.source import Source
+
 
 _AT_ONCE = Refusal(
     "Elements of several arrays are assigned at once.",
@@ -27,20 +29,28 @@ _EXCHANGED = Refusal(
 )
 
 
-def each_alone(node: ast.Assign, has_axes: Callable[[ast.expr], bool]) -> list[ast.stmt] | Refusal | None:
-    """One assignment for each target of ``node``, or why there is none; None where none ``has_axes``.
+def each_alone(
+    node: ast.Assign, has_axes: Callable[[ast.expr], bool], source: Source
+) -> list[ast.stmt] | None:
+    """One assignment for each target of ``node``; None where none ``has_axes``, raises where there is none.
 
-    >>> [ast.unparse(line) for line in each_alone(ast.parse("x[:], y[0] = y[:], 1").body[0], lambda node: True)]
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("x[:], y[0] = y[:], 1", None, None)
+    >>> [ast.unparse(line) for line in each_alone(source.body[0], lambda node: True, source)]
     ['x[:] = y[:]', 'y[0] = 1']
     """
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if (
             len(targets) == len(values) and any(map(has_axes, targets))
         ):
-            return _each_value(targets, values) or _EXCHANGED
+            found, refused = _each_value(targets, values), _EXCHANGED
         case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(has_axes, targets)):
-            return one_by_one(targets, value) or _AT_ONCE
-    return None
+            found, refused = one_by_one(targets, value) or [], _AT_ONCE
+        case _:
+            return None
+    if not found:
+        raise source.error(node, refused.construct, reason=refused.reason, hint=refused.hint)
+    return found
 
 
 def _each_value(targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> list[ast.stmt]:

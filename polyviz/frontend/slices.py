@@ -19,7 +19,7 @@ from polyviz.frontend.gathered import Gatherer, listed
 from polyviz.frontend.generated import generated
 from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
 from polyviz.frontend.rebound import is_rebound, rebound_note
-from polyviz.frontend.refuse import CHOSEN_VALUES, Refusal
+from polyviz.frontend.refuse import CHOSEN_VALUES
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
@@ -32,6 +32,7 @@ from polyviz.frontend.regions import (
     not_negative,
 )
 from polyviz.frontend.several_targets import each_alone
+from polyviz.frontend.stepped import stepped_store
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
@@ -75,6 +76,8 @@ class SliceReader:
 
         Raises an ``ExtractionError`` where the shapes cannot fit, or the target depends on what is assigned.
         """
+        if (stepped := stepped_store(node, self._iterator(0), self._sums.shape)) is not None:
+            return [located(stepped, node)]
         match node:
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 operator = None
@@ -85,9 +88,7 @@ class SliceReader:
             case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
             case ast.Assign(targets=[_, _, *_] | [ast.Tuple()]):
-                each = each_alone(node, self._has_axes)
-                if isinstance(each, Refusal):
-                    raise self._program.source.error(node, each.construct, reason=each.reason, hint=each.hint)
+                each = each_alone(node, self._has_axes, self._program.source)
                 return each if each is None else [located(one, node) for one in each]
             case _:
                 return None
@@ -374,9 +375,7 @@ class SliceReader:
         for axis, other, _ in pairs:
             if not axis.is_repeated:
                 self._regions.check_length(node, axis, other)
-        return [
-            axis.start if axis.is_single else matching_position(axis, other, name) for axis, other, name in pairs
-        ]
+        return [axis.start if axis.is_single else matching_position(axis, other, name) for axis, other, name in pairs]
 
     def _note(self, node: ast.stmt) -> None:
         """Say once what is taken for granted, for all lines so far."""
