@@ -80,6 +80,8 @@ class Gatherer:
         creation = None if array is None else array.creation
         if creation is None or creation.of_values:
             return array is None or name in self._known
+        if creation.like is not None:
+            return self._is_no_mask(creation.like)
         return (creation.dtype or "").startswith(("int", "uint"))
 
 

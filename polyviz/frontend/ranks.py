@@ -310,7 +310,7 @@ class _Reader:
         fixed = sum(not isinstance(one, ast.Slice) for one in indices)
         if len(indices) > rank:
             raise _Impossible
-        several = max((self.of(one) or 0 for one in indices if isinstance(one, ast.Name | ast.Subscript)), default=0)
+        several = max((self.of(one) or 0 for one in indices if not isinstance(one, ast.Slice)), default=0)
         return rank - fixed + new + several if several < 2 else None
 
     def _of_shape(self, shape: ast.expr) -> int | None:

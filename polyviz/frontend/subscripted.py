@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Statement = ast.Assign | ast.AugAssign | ast.Return
 
+_VALUES = ast.Call | ast.BinOp | ast.UnaryOp | ast.Subscript
+
 
 def with_subscripted_names(source: Source, names: GlobalNames) -> Source:
     """``source`` of a function with names for what it computes and subscripts; a cell, where names are seen, stays.
@@ -58,8 +60,7 @@ def _changed(source: Source, names: GlobalNames) -> set[str]:
 
 
 def _is_candidate(node: ast.AST) -> bool:
-    values = ast.Call | ast.BinOp | ast.UnaryOp | ast.Subscript
-    return isinstance(node, ast.Subscript) and isinstance(node.value, values)
+    return isinstance(node, ast.Subscript) and isinstance(node.value, _VALUES)
 
 
 class _Writer(ast.NodeTransformer):
@@ -100,11 +101,11 @@ class _Writer(ast.NodeTransformer):
         is_whole = node is self._whole
         self.generic_visit(node)
         value = node.value
-        if isinstance(value, ast.Subscript):
+        if isinstance(value, ast.Subscript) and not self._is_of_places(value):
             if is_whole or not self._is_slice_of_slice(node, value):
                 return node
             value = ast.Call(ast.Attribute(value, "copy", ast.Load()), [], [])
-        elif not isinstance(value, ast.Call | ast.BinOp | ast.UnaryOp) or not rank_of(value, self._ranks, self._names):
+        elif not isinstance(value, _VALUES) or not rank_of(value, self._ranks, self._names):
             return node
         name = self._fresh.like("computed")
         self._ranks[name] = rank_of(value, self._ranks, self._names) or 0
@@ -112,6 +113,11 @@ class _Writer(ast.NodeTransformer):
         written = copy.copy(node)
         written.value = located(ast.Name(name, ast.Load()), node)
         return written
+
+    def _is_of_places(self, value: ast.Subscript) -> bool:
+        """Whether arrays of places choose the elements of ``value``, which copies them."""
+        indices = [one for one in subscript_chain(value)[1] if not isinstance(one, ast.Slice)]
+        return any(rank_of(one, self._ranks, self._names) for one in indices)
 
     def _is_slice_of_slice(self, node: ast.Subscript, value: ast.Subscript) -> bool:
         """Whether ``node`` is a part of ``value``, a part of an array."""

@@ -53,9 +53,19 @@ def in_rows(A: Any, x: Any, k: Any) -> Any:
     return y
 
 
+def chosen_again(A: Any, x: Any, k: Any) -> Any:
+    back = np.empty_like(k)
+    for i in range(len(k)):
+        back[k[i]] = i
+    total = 0.0
+    for i in range(3):
+        total += x[k][i] * x[k[1:]][i]
+    return x[k][back], total, np.concatenate((x[k], x[(k + 1) % 5] * 2.0, [x[0]]))
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
 @pytest.mark.parametrize(
-    "function", [in_place, a_copy, pairs, computed, in_rows], ids=lambda function: function.__name__
+    "function", [in_place, a_copy, pairs, computed, in_rows, chosen_again], ids=lambda function: function.__name__
 )
 def test_as_numpy_does_it(function: Any, target: str) -> None:
     same_compiled(function, GIVEN, target, "strict")
