@@ -76,7 +76,7 @@ class SliceReader:
 
         Raises an ``ExtractionError`` where the shapes cannot fit, or the target depends on what is assigned.
         """
-        if (stepped := stepped_store(node, self._iterator(0), self._sums.shape)) is not None:
+        if (stepped := stepped_store(node, self._program.parameters.fresh, self._sums.shape)) is not None:
             return [located(stepped, node)]
         match node:
             case ast.Assign(targets=[ast.Subscript() as target], value=value):

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sized
 
 
-def stepped_store(node: ast.stmt, place: str, shape: Callable[[ast.expr], Sized]) -> ast.For | None:
+def stepped_store(
+    node: ast.stmt, fresh: Callable[[str], str], shape: Callable[[ast.expr], Sized]
+) -> ast.For | None:
     """The loop that stores one number in each of the elements; None for other statements.
 
-    Where the step is negative, NumPy goes backwards, from the end where no start is given. ``place`` is the variable
-    of the loop, ``shape`` tells the dimensions of what is stored.
+    Where the step is negative, NumPy goes backwards, from the end where no start is given. ``fresh`` makes a name for
+    the variable of the loop, ``shape`` tells the dimensions of what is stored.
 
     >>> [node] = ast.parse("x[::k] = 0").body
-    >>> print(ast.unparse(stepped_store(node, "j", lambda value: ())))
+    >>> print(ast.unparse(stepped_store(node, lambda stem: "j", lambda value: ())))
     for j in range(0 if k > 0 else x.shape[0] - 1, x.shape[0] if k > 0 else -1, k):
         x[j] = 0
     """
@@ -34,12 +36,12 @@ def stepped_store(node: ast.stmt, place: str, shape: Callable[[ast.expr], Sized]
         case _:
             return None
     base, indices = subscript_chain(target)
-    walked = [(axis, one) for axis, one in enumerate(indices) if isinstance(one, ast.Slice)]
-    if not isinstance(base, ast.Name) or len(walked) != 1:
+    stepped = [(axis, one) for axis, one in enumerate(indices) if isinstance(one, ast.Slice) and _is_computed(one.step)]
+    is_kept = any(isinstance(one, ast.Constant) and type(one.value) is not int for one in indices)
+    if not isinstance(base, ast.Name) or len(stepped) != 1 or is_kept or mentions(value, base.id) or len(shape(value)):
         return None
-    [(axis, part)] = walked
-    if part.step is None or constant_of(part.step) is not None or mentions(value, base.id) or len(shape(value)):
-        return None
+    [(axis, part)] = stepped
+    place = fresh("place")
     store = copy.copy(node)
     places = [*indices[:axis], ast.Name(place, ast.Load()), *indices[axis + 1 :]]
     element = ast.Subscript(base, listed(places), ast.Store())
@@ -48,6 +50,10 @@ def stepped_store(node: ast.stmt, place: str, shape: Callable[[ast.expr], Sized]
     elif isinstance(store, ast.AugAssign):
         store.target = element
     return ast.For(ast.Name(place, ast.Store()), call_of("range", *_bounds(part, extent_of(base, axis))), [store], [])
+
+
+def _is_computed(step: ast.expr | None) -> bool:
+    return step is not None and constant_of(step) is None
 
 
 def _bounds(part: ast.Slice, extent: ast.expr) -> list[ast.expr]:

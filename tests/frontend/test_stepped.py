@@ -52,6 +52,10 @@ def every_bound(x: Any, a: int, b: int, k: int) -> None:
 def in_rows(A: Any, y: Any, k: int) -> None:
     A[k, 1::k] = y[0] + np.sum(y)
     A[::k, 2] = 5.0
+    A[1::k] = 6.0
+    A[::k, 1:3] += 7.0
+    for i in range(2):
+        A[i + 1 :: k, i] -= y[i]
 
 
 def test_bounds_and_steps_of_every_sign() -> None:
