@@ -135,7 +135,7 @@ def ranks_followed(source: Source, names: GlobalNames) -> dict[str, int]:
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
-    >>> source = read_source("def f(A, c):\n row = A[0, :]\n b = row * c", None, None)
+    >>> source = read_source("def f(A, c):\\n row = A[0, :]\\n b = row * c", None, None)
     >>> ranks_followed(source, GlobalNames(source))
     {'A': 2, 'c': 0, 'row': 1, 'b': 1}
     """

@@ -36,7 +36,8 @@ def each_alone(
 
     >>> from polyviz.frontend.source import read_source
     >>> source = read_source("x[:], y[0] = y[:], 1", None, None)
-    >>> [ast.unparse(line) for line in each_alone(source.body[0], lambda node: True, source)]
+    >>> lines = each_alone(source.body[0], lambda node: True, source)
+    >>> [ast.unparse(ast.fix_missing_locations(line)) for line in lines]
     ['x[:] = y[:]', 'y[0] = 1']
     """
     match node:

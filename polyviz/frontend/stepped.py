@@ -24,7 +24,8 @@ def stepped_store(
     the variable of the loop, ``shape`` tells the dimensions of what is stored.
 
     >>> [node] = ast.parse("x[::k] = 0").body
-    >>> print(ast.unparse(stepped_store(node, lambda stem: "j", lambda value: ())))
+    >>> loop = stepped_store(node, lambda stem: "j", lambda value: ())
+    >>> print(ast.unparse(ast.fix_missing_locations(loop)))
     for j in range(0 if k > 0 else x.shape[0] - 1, x.shape[0] if k > 0 else -1, k):
         x[j] = 0
     """
