@@ -222,6 +222,8 @@ def _choices(names: Sequence[str], *named: set[str]) -> Iterator[dict[str, int]]
     for chosen in (one for one in together if 0 < len(one) <= _MOST_TRIED):
         yield from (dict(zip(chosen, ranks, strict=True)) for ranks in product((1, 2), repeat=len(chosen)))
     masked = [name for name in names if named and name in named[0]][:_MOST_MASKS]
+    for name in dict.fromkeys(name for words in named for name in names if name in words):
+        yield from ({name: rank} for rank in (1, 2))
     for name, rank, other in product(masked, (1, 2), (1, 2)):
         yield {**dict.fromkeys(masked, other), name: Truths(rank)}
 

@@ -113,7 +113,7 @@ def _spelled(name: str) -> str:
 
 def _rebound(scop: Scop, array: Array) -> Iterator[tuple[Span, Assign]]:
     """Where the array is given new values, with the assignments that store them."""
-    for place in () if array.creation is None else array.creation.rebound:
+    for place in array.rebound:
         for statement in scop.statements:
             if statement.span.line <= place.line <= statement.span.end_line:
                 stored = (one for one in assignments(statement.body) if one.target.array == array.name)

@@ -116,6 +116,7 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
         creation=creation,
         span=draft.span,
         is_point=draft.is_point,
+        rebound=draft.rebound,
     )
 
 

@@ -200,8 +200,9 @@ class AssignmentReader:
             node,
             f"The array `{array.name}` gets another name here.",
             reason="Which array a name stands for must not change.",
-            hint="Use one name per array; `A, B = B, A` may end the body of an outermost loop over `range`, and stand "
-            "anywhere if the function makes both of them. Elsewhere copy elements: `A[:] = B`.",
+            hint="Use one name per array; `A, B = B, A` may stand in the loops of a function where both have no other "
+            "name, change places with each other only, and are not returned in part. Elsewhere copy elements: "
+            "`A[:] = B`.",
         )
 
     def _is_shape(self, value: ast.expr) -> bool:

@@ -14,7 +14,7 @@ from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import constant_integer, is_integral
-from polyviz.frontend.literals import ELEMENTS, NUMBERS, literal_table
+from polyviz.frontend.literals import ELEMENTS, NUMBERS, PARTS, literal_table
 from polyviz.frontend.new_arrays import is_everything
 from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
@@ -68,12 +68,11 @@ class CreationReader:
         else:
             extents = self._extents(values["shape"])
             function, like = CREATORS[canonical], None
-        dtype, dtype_like = self._dtype(values.get("dtype"))
-        counts = [constant_integer(extent) or 0 for extent in extents]
-        stored = {NUMBERS: prod(counts), ELEMENTS: 1}.get(getattr(values.get("dtype"), "kind", None) or "", 0)
+        stored = _stored(values.get("dtype"), extents)
+        dtype, dtype_like = self._dtype(None if stored else values.get("dtype"))
         creation = Creation(
             function=function,  # type: ignore[arg-type]  # the tables hold only the four creators
-            dtype=None if stored else dtype,
+            dtype=dtype,
             like=dtype_like or (like if dtype is None else None),
             fill=self._fill(values.get("fill_value")),
             span=self._program.source.span(statement),
@@ -278,6 +277,14 @@ class CreationReader:
             reason="The element type of the array would be that of the value.",
             hint="Say which type it has, `np.full(n, x, dtype=np.float64)`, or use `np.empty` and fill it in a loop.",
         )
+
+
+def _stored(kind: ast.expr | None, extents: Sequence[Expression]) -> int:
+    """How many lines store what gives an array its type, where ``kind`` leaves it to them; 0 where it says a type."""
+    if not isinstance(kind, ast.Constant):
+        return 0
+    counts = {NUMBERS: prod(constant_integer(extent) or 0 for extent in extents), ELEMENTS: 1}
+    return int(str(kind.value)) if kind.kind == PARTS else counts.get(kind.kind or "", 0)
 
 
 def is_shape(node: ast.expr) -> bool:

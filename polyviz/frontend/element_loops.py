@@ -24,7 +24,7 @@ from polyviz.frontend.regions import constant_of, is_new_axis
 from polyviz.frontend.taken_apart import with_named_rows
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, visited
-from polyviz.frontend.windows import window_of, within
+from polyviz.frontend.windows import range_at, window_of, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -135,6 +135,12 @@ class _Writer(ast.NodeTransformer):
                 return self._along(target, iterable, place)
             case ast.Call(args=[stop], keywords=[]), ast.Name() if called == "range":
                 return [stop], [(target, place)]
+            case ast.Call(args=[first, stop, *steps], keywords=[]), ast.Name() if called == "range":
+                step = constant_of(steps[0]) if steps else 1
+                if not step or len(steps) > 1:
+                    return None
+                length, number = range_at(first, stop, step, place)
+                return [length], [(target, number)]
             case ast.Call(args=[inner, *given], keywords=named), ast.Tuple(elts=[ast.Name() as counter, other]) if (
                 called == "enumerate" and len(given) + len(named) < 2 and all(one.arg == "start" for one in named)
             ):

@@ -1,7 +1,8 @@
 """Arrays that change names where nobody can tell beforehand how often: their elements are exchanged instead.
 
 ``A, B = B, A`` in a loop that ends when the values have settled becomes three copies. Where the function has made both
-arrays, no one can tell, and each name stands for one array. Steps that are counted are written out in ``swaps``.
+arrays, no one can tell, and each name stands for one array; arguments get back what is theirs at the end
+(``polyviz.frontend.put_back``). Steps that are counted are written out in ``swaps``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.handed_over import with_blocks
-from polyviz.frontend.literals import EXCHANGED
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.put_back import Circle, exchanged, with_circle
 from polyviz.frontend.swaps import exchanged_names, own_arrays, passed_on, without_swaps
 from polyviz.frontend.visited import FreshNames, located, visited
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
+
+    Place = tuple[int, int]
 
 
 def with_exchanged_contents(source: Source, names: GlobalNames) -> Source:
@@ -47,39 +50,73 @@ def with_exchanged_contents(source: Source, names: GlobalNames) -> Source:
     exchanges = list(_exchanges(source.body))
     if not exchanges:
         return source
-    left = {(node.lineno, node.col_offset) for node in _exchanges(without_swaps(source, names).body)}
-    plain = (part.value for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign))
-    own = (own_arrays(source, names) & arrays) - {value.id for value in plain if isinstance(value, ast.Name)}
+    for pairs in (exchanged_names(node) or {} for node in exchanges):
+        arrays |= set(pairs) if arrays & pairs.keys() else set()
+    left = {_place(node) for node in _exchanges(without_swaps(source, names).body)}
+    fresh = FreshNames(source, names)
+    own, given = _known(source, names, arrays)
+    makes = ArrayNames(source.body, names).makes
+    circles = [
+        circle
+        for circle in _circles(exchanges, left, fresh)
+        if given & circle.pairs.keys() and circle.pairs.keys() <= own | given
+        and all(circle.may_return(node, makes) for node in _returns(source.body))
+    ]  # fmt: skip
+    writer = _Writer(left, own.union(*(one.pairs for one in circles)), circles, fresh)
+    body = visited(writer, copy.deepcopy(list(source.body)))
+    for circle in circles:
+        body = with_circle(body, circle)
+    return replace(source, body=tuple(body))
+
+
+def _known(source: Source, names: GlobalNames, arrays: set[str]) -> tuple[set[str], set[str]]:
+    """The arrays that the function makes, and those that it is given, of which each has one name but for exchanges."""
+    plain = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]
+    others = {node.value.id for node in plain if isinstance(node.value, ast.Name)}
     counts = bindings(source.body)
-    given = [name for node in exchanges for name in exchanged_names(node) or ()]
-    once = {name for name in own if counts[name] - given.count(name) == 1}
-    writer = _Writer(left, once, FreshNames(source, names))
-    return replace(source, body=tuple(visited(writer, copy.deepcopy(list(source.body)))))
+    for node in _exchanges(source.body):
+        counts.subtract(list(exchanged_names(node) or ()))
+    own = {name for name in own_arrays(source, names) & arrays - others if counts[name] == 1}
+    arguments = {one.arg for one in ast.walk(source.arguments or ast.Pass()) if isinstance(one, ast.arg)}
+    return own, {name for name in arguments & arrays - others if not counts[name]}
 
 
 class _Writer(ast.NodeTransformer):
-    """Writes the exchanges at the places that are ``left``, of arrays that no other name has."""
+    """Writes the exchanges at the places that are ``left``, of arrays with one name each, and counts ``circles``."""
 
-    def __init__(self, left: Collection[tuple[int, int]], once: Collection[str], fresh: FreshNames) -> None:
+    def __init__(
+        self, left: Collection[Place], once: Collection[str], circles: Iterable[Circle], fresh: FreshNames
+    ) -> None:
         self._left = left
         self._once = once
+        self._circles = list(circles)
         self._fresh = fresh
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         pairs = exchanged_names(node)
-        if pairs is None or (node.lineno, node.col_offset) not in self._left or not set(pairs) <= set(self._once):
+        if pairs is None or _place(node) not in self._left or not set(pairs) <= set(self._once):
             return node
-        lines, waiting = list[ast.stmt](), {name: value for name, value in pairs.items() if name != value}
-        while waiting:
-            first = name = next(iter(waiting))
-            kept = self._fresh.like("kept")
-            whole = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "copy", ast.Load()), [], [])
-            lines.append(ast.Assign([ast.Name(kept, ast.Store())], whole))
-            while (value := waiting.pop(name)) != first:
-                lines.append(_moved(name, value))
-                name = value
-            lines.append(_moved(name, kept))
-        return [located(line, node) for line in lines]
+        counted = [one.counted(node) for one in self._circles if one.pairs == pairs]
+        return [*exchanged(pairs, node, self._fresh), *counted]
+
+
+def _circles(
+    exchanges: Iterable[ast.Assign], left: Collection[Place], fresh: FreshNames
+) -> Iterator[Circle]:
+    """The names that are exchanged in one way only, at places that are ``left``."""
+    ways = [(exchanged_names(node) or {}, node) for node in exchanges]
+    for pairs, line in ways:
+        alike = [(other, node) for other, node in ways if other.keys() & pairs.keys()]
+        if all(other == pairs and _place(node) in left for other, node in alike) and alike[0][1] is line:
+            yield Circle(pairs, line, fresh)
+
+
+def _returns(body: Iterable[ast.stmt]) -> Iterator[ast.Return]:
+    return (part for node in body for part in ast.walk(node) if isinstance(part, ast.Return))
+
+
+def _place(node: ast.stmt) -> Place:
+    return node.lineno, node.col_offset
 
 
 def _at_once(body: Iterable[ast.stmt], mentions: Counter[str], arrays: set[str]) -> list[ast.stmt]:
@@ -103,12 +140,6 @@ def _at_once(body: Iterable[ast.stmt], mentions: Counter[str], arrays: set[str])
 
 def _mentions(body: Iterable[ast.stmt]) -> Counter[str]:
     return Counter(part.id for node in body for part in ast.walk(node) if isinstance(part, ast.Name))
-
-
-def _moved(name: str, value: str) -> ast.stmt:
-    """The line that gives the array ``name`` the elements of ``value``."""
-    everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(..., EXCHANGED), ast.Store())
-    return ast.Assign([everything], ast.Name(value, ast.Load()))
 
 
 def _exchanges(body: Iterable[ast.stmt]) -> Iterator[ast.Assign]:

@@ -181,7 +181,9 @@ class ExpressionReader:
             node,
             f"{what} is not supported here.",
             "It is no number that can be computed with.",
-            "Use elements of arrays, `.shape[k]`, `.real`, `.imag`, or pass the value as an argument.",
+            f"Swap the subscripts, or make an array of it: `{ast.unparse(node)}.copy()`."
+            if node.attr == "T"
+            else "Use elements of arrays, `.shape[k]`, `.real`, `.imag`, or pass the value as an argument.",
         )
 
     def _array_attribute(self, node: ast.Attribute, array: ArrayDraft) -> Expression:

@@ -37,15 +37,19 @@ from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.other_spellings import with_usual_spellings
+from polyviz.frontend.own_parts import with_own_parts
 from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
+from polyviz.frontend.put_together import with_parts_stored
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.reshaped import with_reshaped_copies
 from polyviz.frontend.returns import one_return
+from polyviz.frontend.second_names import without_second_names
 from polyviz.frontend.shape_names import without_shape_names
 from polyviz.frontend.source import Source, read_source, with_ranks
 from polyviz.frontend.statements import StatementReader
+from polyviz.frontend.subscripted import with_subscripted_names
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.tuple_names import without_tuple_names
@@ -204,8 +208,11 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
+    source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
+    source = with_subscripted_names(source, GlobalNames(source))
+    source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
     source = with_reshaped_copies(without_views(source, names), names)
     source = without_generators(counted(source, names), names)

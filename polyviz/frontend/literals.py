@@ -21,6 +21,8 @@ NUMBERS = "numbers"
 """The ``kind`` of the type of an array that is made of computed numbers, which have it."""
 ELEMENTS = "elements"
 """Likewise of one whose elements are all computed by one line."""
+PARTS = "parts"
+"""Likewise of one that is put together of arrays: in the place of a type stands how many lines store these."""
 
 Table = tuple[Any, ...]
 """Numbers, or tables of them."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, PURE
+from polyviz.frontend.regions import is_new_axis
+from polyviz.frontend.summed import summed_by
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.usage import look_at, subscript_chain
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
+    from polyviz.frontend.summed import Summed
     from polyviz.frontend.usage import Usage
 
 _MOST = 6
@@ -31,6 +34,7 @@ _PRODUCTS = ("numpy.dot", "numpy.matmul")
 _OF_VECTORS = ("numpy.outer", "numpy.inner", "numpy.vdot")
 _SUMS = ("sum", "mean", "var", "std", "max", "min", "amax", "amin", "prod", "any", "all")
 _MADE = {"numpy.arange": 1, "numpy.linspace": 1, "numpy.eye": 2, "numpy.identity": 2}
+_ALONG_AXIS = ("numpy.diff", "numpy.cumsum", "numpy.cumprod")
 
 
 class _Impossible(Exception):  # noqa: N818  # no error: one of several choices has no meaning
@@ -124,6 +128,43 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
                 if made:
                     told.setdefault(name, made)
     return told
+
+
+def ranks_followed(source: Source, names: GlobalNames) -> dict[str, int]:
+    """The dimensions of names, also of those that stand for parts of arrays, or for what is computed with such.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, c):\\n row = A[0, :]\\n b = row * c", None, None)
+    >>> ranks_followed(source, GlobalNames(source))
+    {'A': 2, 'c': 0, 'row': 1, 'b': 1}
+    """
+    known, given = ranks_told(source, names), dict[str, set[int | None]]()
+    arguments = ast.walk(source.arguments) if source.arguments is not None else ()
+    # Of an argument that is an array the text tells it, or the call, with which it is read again otherwise.
+    known = {**{one.arg: 0 for one in arguments if isinstance(one, ast.arg)}, **known}
+    told = set(known)
+    for node in (part for one in source.body for part in ast.walk(one)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in told:
+                rank = rank_of(value, known, names)
+                given.setdefault(name, set()).add(rank)
+                known |= {} if rank is None else {name: rank}
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=function)) if name not in told:
+                known |= {name: 0} if names.canonical(function) == "range" else {}
+    return {name: rank for name, rank in known.items() if given.get(name, {rank}) == {rank}}
+
+
+def rank_of(value: ast.expr, told: Mapping[str, int], names: GlobalNames) -> int | None:
+    """How many dimensions ``value`` has, with what is ``told`` of names; None where that does not follow.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> names = GlobalNames(read_source("x[0] = 1", None, None))
+    >>> rank_of(ast.parse("A[1:, 0] @ B", mode="eval").body, {"A": 2, "B": 2}, names)
+    1
+    """
+    return _of_value(_Reader(dict(told), set(), names.canonical), value)
 
 
 def _of_value(reader: _Reader, value: ast.expr) -> int | None:
@@ -262,12 +303,15 @@ class _Reader:
     def _of_part(self, node: ast.Subscript) -> int | None:
         base, indices = subscript_chain(node)
         rank = self.ranks.get(base.id) if isinstance(base, ast.Name) else None
+        new = sum(map(is_new_axis, indices))
+        indices = tuple(one for one in indices if not is_new_axis(one))
         if rank is None or any(isinstance(one, ast.Constant) and type(one.value) is not int for one in indices):
             return None
         fixed = sum(not isinstance(one, ast.Slice) for one in indices)
         if len(indices) > rank:
             raise _Impossible
-        return rank - fixed
+        several = max((self.of(one) or 0 for one in indices if not isinstance(one, ast.Slice)), default=0)
+        return rank - fixed + new + several if several < 2 else None
 
     def _of_shape(self, shape: ast.expr) -> int | None:
         """How many dimensions an array of this ``shape`` has."""
@@ -286,6 +330,17 @@ class _Reader:
             return self.of(node.args[0]) if node.args else None
         if called in _MADE:
             return _MADE[called]
+        if called in _ALONG_AXIS and node.args:
+            return self.of(node.args[0]) if called == "numpy.diff" or len(node.args) + len(node.keywords) > 1 else 1
         if method in _SUMS or called.partition("numpy.")[2] in (*_SUMS, "linalg.norm"):
-            return 0 if len(node.args) + len(node.keywords) == (0 if method else 1) else None
-        return self._widest(node.args) if called in PURE else None
+            is_of_all = len(node.args) + len(node.keywords) == (0 if method else 1)
+            return 0 if is_of_all else self._of_sum(summed_by(node, self._canonical))
+        is_choice = called == "numpy.clip" or (called == "numpy.where" and len(node.args) == 3)
+        return self._widest(node.args) if called in PURE or is_choice else None
+
+    def _of_sum(self, summed: Summed | None) -> int | None:
+        """The dimensions of a sum along some axes."""
+        rank = None if summed is None or summed.axes is None else self.of(summed.operand)
+        if summed is None or summed.axes is None or rank is None or not summed.fits(rank):
+            return None
+        return rank if summed.keeps else rank - len(summed.axes)

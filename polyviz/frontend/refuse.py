@@ -57,7 +57,8 @@ LARGEST_CHOSEN = Refusal(
 )
 PLACES = Refusal(
     "An array as a subscript",
-    "For NumPy it holds truth values or places, as its type says, and nothing here says which.",
+    "For NumPy it holds truth values or places, as its type says: elements at places may be read, one for each, where "
+    "a call or the head of the function tells it, `def f(x, m: 'int64[:]')`. Rows may not, nor may they be set.",
     "Where it chooses elements, write `A[m[:] != 0] = ...`, or `if m[i]:` in a loop; where it holds places, write the "
     "loop with `A[m[i]]`.",
 )

@@ -25,7 +25,7 @@ from polyviz.frontend.regions import (
     walks,
 )
 from polyviz.frontend.usage import subscript_chain
-from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
+from polyviz.model.expression import Binary, Call, Compare, Constant, Expression, Name
 
 if TYPE_CHECKING:
     from polyviz.errors import Span
@@ -107,6 +107,8 @@ class RegionReader:
                 self._assume_distance(distance, base, axis)
             elif bound is not None and constant_of(bound) is None:
                 self._assume_from_start(bound, base, axis)
+        if step == 1 and index.upper is not None and _is_next(index.lower, index.upper):
+            return Axis(index.lower or ast.Constant(0), index.upper, 1, is_single=True)
         if step > 0:
             start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
             is_open = index.upper is not None and constant_of(index.upper) is None and not _from_the_end(index.upper)
@@ -189,7 +191,32 @@ class RegionReader:
             hint=f"Write `max({ast.unparse(bound)}, 0)` where nothing before the start is meant, and the size, as in "
             f"`{ast.unparse(extent_of(base, axis))} - i`, where it counts from the end.",
         )
-        self._program.pending.append(Requirement(Compare((">=",), (position, Constant(0))), error, of_sizes=True))
+        for least in self._not_negative(position) or [Compare((">=",), (position, Constant(0)))]:
+            self._program.pending.append(Requirement(least, error, of_sizes=True))
+
+    def _not_negative(self, position: Expression) -> list[Expression]:
+        """What makes ``position`` 0 or more, where it is a sum with variables of loops with computed steps.
+
+        Such a variable is no affine function; where it starts at 0 or more, all of it follows from the step.
+        """
+        loops = dict(zip(self._program.iterators, self._program.headers, strict=True))
+        found: list[Expression] = []
+        waiting, is_asked = [position], False
+        while waiting:
+            part = waiting.pop()
+            header = loops.get(part.name) if isinstance(part, Name) else None
+            match part:
+                case Binary("+", left, right):
+                    waiting += [left, right]
+                case Call("min", parts):
+                    waiting += parts
+                case Name() if header is not None and header.stride is None:
+                    is_asked = True
+                    waiting.append(header.start)
+                    found.append(Compare((">=",), (header.step, Constant(1))))
+                case _:
+                    found.append(Compare((">=",), (part, Constant(0))))
+        return found if is_asked else []
 
     def _counts_from_zero(self, position: Expression) -> bool:
         """Whether it is the variable of a loop that counts upwards from 0 or more, or a number more than that."""
@@ -239,6 +266,17 @@ def _holds_of_nothing(sizes: isl.Set) -> bool:
     for position in range(space.dim(isl.dim_type.param)):
         empty = empty.fix_val(isl.dim_type.param, position, isl.Val(0))
     return not sizes.params().intersect(empty).is_empty()
+
+
+def _is_next(start: ast.expr | None, stop: ast.expr) -> bool:
+    """Whether a slice with these bounds has one element, as ``0:1`` and ``k:k + 1``."""
+    first, last = 0 if start is None else constant_of(start), constant_of(stop)
+    if start is None or first is not None or last is not None:
+        return first is not None and first >= 0 and last == first + 1
+    match stop:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
+            return ast.unparse(left) == ast.unparse(start)
+    return False
 
 
 def _from_the_end(bound: ast.expr | None) -> ast.expr | None:

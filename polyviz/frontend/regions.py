@@ -193,6 +193,8 @@ def difference(left: ast.expr, right: ast.expr) -> ast.expr:
     'n - 3'
     >>> ast.unparse(difference(*(ast.parse(text, mode="eval").body for text in ("2 * i + k", "2 * i"))))
     'k'
+    >>> ast.unparse(difference(*(ast.parse(text, mode="eval").body for text in ("i", "i - k"))))
+    'k'
     """
     first, second = constant_of(left), constant_of(right)
     if first is not None and second is not None:
@@ -208,17 +210,22 @@ def difference(left: ast.expr, right: ast.expr) -> ast.expr:
 
 def _without_common_terms(left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr]:
     """``left`` and ``right`` without the terms that both have."""
-    first, second = _terms(left), _terms(right)
+    added, taken = _terms(left), _terms(right)
+    first, second = [*added[0], *taken[1]], [*taken[0], *added[1]]
     common = Counter(map(ast.unparse, first)) & Counter(map(ast.unparse, second))
     if not common:
         return left, right
     return _added_up(first, Counter(common)), _added_up(second, Counter(common))
 
 
-def _terms(node: ast.expr) -> list[ast.expr]:
-    """What ``node`` adds up; itself where it is no sum."""
-    is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
-    return [*_terms(node.left), *_terms(node.right)] if is_sum and isinstance(node, ast.BinOp) else [node]
+def _terms(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
+    """What ``node`` adds up and what it takes away; itself where it is no sum."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub):
+        return [node], []
+    left, right = _terms(node.left), _terms(node.right)
+    if isinstance(node.op, ast.Sub):
+        right = right[1], right[0]
+    return [*left[0], *right[0]], [*left[1], *right[1]]
 
 
 def _added_up(terms: list[ast.expr], without: Counter[str]) -> ast.expr:

@@ -139,6 +139,11 @@ class _Writer(ast.NodeTransformer):
         written.value = None if value is None else self.visit(copy.deepcopy(value))
         if is_seen and isinstance(written.value, ast.Name) and self._before:
             written.value = self._view_of(written.value, value)
+        if name and isinstance(written.value, ast.Attribute) and written.value.attr == "T" and self._before:
+            shared = {name, *(part.id for part in ast.walk(node) if isinstance(part, ast.Name))}
+            if shared & self._changed:
+                return [node]  # a view, in which changes would be seen
+            written.value = located(ast.Call(ast.Attribute(written.value, "copy", ast.Load()), [], []), node)
         return [*self._before, written]
 
     def visit(self, node: ast.AST) -> Any:

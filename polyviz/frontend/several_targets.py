@@ -1,4 +1,4 @@
-"""Assignments with several targets, ``A[i:n, i] = A[i, i:n] = value``: one after the other, from left to right."""
+"""Assignments with several targets, ``A[i:n, i] = A[i, i:n] = value`` or ``x[:], y[:] = 0, 1``: one after the other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,64 @@ import ast
 import copy
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.refuse import Refusal
 from polyviz.frontend.regions import loaded
 from polyviz.frontend.usage import subscript_chain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from polyviz.frontend.source import Source
+
+
+_AT_ONCE = Refusal(
+    "Elements of several arrays are assigned at once.",
+    "A later one would see what an earlier one has changed.",
+    "Write one assignment per line.",
+)
+_EXCHANGED = Refusal(
+    "Parts of arrays are given new elements at once, and a later value reads what an earlier one changes.",
+    "A part of an array is no copy for NumPy: below `A[0], A[1] = A[1], A[0]`, both rows are what the second one was.",
+    "Write one assignment per line. For rows that change places, copy one first: `kept = A[0, :].copy()`, then "
+    "`A[0, :] = A[1, :]` and `A[1, :] = kept`.",
+)
+
+
+def each_alone(
+    node: ast.Assign, has_axes: Callable[[ast.expr], bool], source: Source
+) -> list[ast.stmt] | None:
+    """One assignment for each target of ``node``; None where none ``has_axes``, raises where there is none.
+
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("x[:], y[0] = y[:], 1", None, None)
+    >>> lines = each_alone(source.body[0], lambda node: True, source)
+    >>> [ast.unparse(ast.fix_missing_locations(line)) for line in lines]
+    ['x[:] = y[:]', 'y[0] = 1']
+    """
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if (
+            len(targets) == len(values) and any(map(has_axes, targets))
+        ):
+            found, refused = _each_value(targets, values), _EXCHANGED
+        case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(has_axes, targets)):
+            found, refused = one_by_one(targets, value) or [], _AT_ONCE
+        case _:
+            return None
+    if not found:
+        raise source.error(node, refused.construct, reason=refused.reason, hint=refused.hint)
+    return found
+
+
+def _each_value(targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> list[ast.stmt]:
+    """One assignment per target, each of which has a value of its own; none where a later one may see a change."""
+    changed: set[str] = set()
+    for target, value in zip(targets, values, strict=True):
+        base, indices = subscript_chain(target) if isinstance(target, ast.Subscript) else (target, ())
+        asked = {part.id for node in (value, *indices) for part in ast.walk(node) if isinstance(part, ast.Name)}
+        if changed & asked or not isinstance(base, ast.Name):
+            return []
+        changed.add(base.id)
+    return [ast.Assign([target], value) for target, value in zip(targets, values, strict=True)]
 
 
 def one_by_one(targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt] | None:
@@ -35,6 +88,26 @@ def one_by_one(targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt] |
         return None
     values = [value, *(loaded(parts[0]) if base == bases[0] else value for base in bases[1:])]
     return [ast.Assign([part], copy.deepcopy(one)) for part, one in zip(parts, values, strict=True)]
+
+
+def line_for_each(node: ast.AST) -> list[ast.stmt]:
+    """A line for each name of ``p, q = A[i], A[j]``; none for other statements, or where a value reads one of them.
+
+    >>> [ast.unparse(line) for line in line_for_each(ast.parse("p, q = A[i], A[j]").body[0])]
+    ['p = A[i]', 'q = A[j]']
+    >>> line_for_each(ast.parse("p, q = q, A[j]").body[0])
+    []
+    """
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            named = {one.id for one in targets if isinstance(one, ast.Name)}
+        case _:
+            return []
+    read = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+    if len(named) < len(targets) or len(targets) != len(values) or named & read:
+        return []
+    pairs = zip(targets, values, strict=True)
+    return [ast.copy_location(ast.Assign([target], value), node) for target, value in pairs]
 
 
 def _base(target: ast.Subscript) -> str:

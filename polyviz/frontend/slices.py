@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.apart import apart, may_be_computed
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
+from polyviz.frontend.gathered import Gatherer, listed
 from polyviz.frontend.generated import generated
 from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
 from polyviz.frontend.rebound import is_rebound, rebound_note
@@ -30,7 +31,8 @@ from polyviz.frontend.regions import (
     nested,
     not_negative,
 )
-from polyviz.frontend.several_targets import one_by_one
+from polyviz.frontend.several_targets import each_alone
+from polyviz.frontend.stepped import stepped_store
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
@@ -64,6 +66,7 @@ class SliceReader:
         known = (self._elementwise, self._operands, self._generated, self._is_mask)
         shapes = Shapes(regions.read, regions.check_length, *known)
         self._sums = SumReader(program, expressions, shapes)
+        self._places = Gatherer(program, expressions.canonical, self._sums.shape)
         self._matched = False
         self._lines: list[int] = []
         self._masks = program.symbols.masks
@@ -73,6 +76,8 @@ class SliceReader:
 
         Raises an ``ExtractionError`` where the shapes cannot fit, or the target depends on what is assigned.
         """
+        if (stepped := stepped_store(node, self._program.parameters.fresh, self._sums.shape)) is not None:
+            return [located(stepped, node)]
         match node:
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 operator = None
@@ -82,15 +87,9 @@ class SliceReader:
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
             case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
-            case ast.Assign(targets=[_, _, *_] as targets, value=value) if any(map(self._has_axes, targets)):
-                if (each := one_by_one(targets, value)) is not None:
-                    return [located(one, node) for one in each]
-                raise self._program.source.error(
-                    node,
-                    "Elements of several arrays are assigned at once.",
-                    reason="A later one would see what an earlier one has changed.",
-                    hint="Write one assignment per line.",
-                )
+            case ast.Assign(targets=[_, _, *_] | [ast.Tuple()]):
+                each = each_alone(node, self._has_axes, self._program.source)
+                return each if each is None else [located(one, node) for one in each]
             case _:
                 return None
         if isinstance(target, ast.Subscript) and (chosen := self._masked(target)) is not None:
@@ -166,10 +165,9 @@ class SliceReader:
                 reason="What it stands for afterwards would depend on what ran.",
                 hint="Use another name for the new value, or set all elements: `A[...] = 0.0`.",
             )
-        assert array.creation is not None
         note = rebound_note(node, target, array.name)
         self._program.notes += [] if note in self._program.notes else [note]
-        array.creation = replace(array.creation, rebound=(*array.creation.rebound, self._program.source.span(node)))
+        array.rebound = (*array.rebound, self._program.source.span(node))
 
     def returned(self, node: ast.Return) -> list[ast.stmt]:
         """``node`` behind the lines that make the arrays which it returns without a name: ``return A + 1.0``."""
@@ -179,7 +177,7 @@ class SliceReader:
         values = list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
         before: list[ast.stmt] = []
         for place, value in enumerate(values):
-            is_view = not isinstance(value, ast.Name) and is_part(value) and bool(self._sums.shape(value))
+            is_view = not isinstance(value, ast.Name) and self._is_view(value) and bool(self._sums.shape(value))
             if is_view:
                 self._program.notes.append(
                     f"Line {value.lineno} returns an array of its own, with the elements that the view of NumPy shows."
@@ -195,7 +193,10 @@ class SliceReader:
 
     def _makes_array(self, value: ast.expr) -> bool:
         """Whether ``value`` computes elements; a name or a slice is the array itself, or a view of it."""
-        return not is_part(value) and bool(self._sums.shape(value))
+        return not self._is_view(value) and bool(self._sums.shape(value))
+
+    def _is_view(self, value: ast.expr) -> bool:
+        return is_part(value) and not self._places.of(value)
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
@@ -205,6 +206,7 @@ class SliceReader:
         extents = [located(not_negative(length), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
         self._masks = self._masks - {target.id} | ({target.id} if self._is_mask(value) else set())
+        self._places.given(target.id, value)
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
@@ -223,8 +225,7 @@ class SliceReader:
         return [located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:
-        region = self._regions.read(target) if isinstance(target, ast.Subscript) else None
-        return region is not None
+        return isinstance(target, ast.Subscript) and self._regions.read(target) is not None
 
     def _statements(
         self,
@@ -326,8 +327,10 @@ class SliceReader:
     def _computed(self, node: ast.expr, operands: Sequence[ast.expr], elements: list[ast.expr]) -> ast.expr:
         """``node`` with ``elements`` in the place of its ``operands``."""
         match node:
+            case ast.Subscript() if operands:
+                element: ast.expr = ast.Subscript(node.value, listed(elements), ast.Load())
             case ast.BinOp(op=operator):
-                element: ast.expr = ast.BinOp(elements[0], operator, elements[1])
+                element = ast.BinOp(elements[0], operator, elements[1])
             case ast.UnaryOp(op=unary):
                 element = ast.UnaryOp(unary, elements[0])
             case ast.Compare(ops=operators):
@@ -354,7 +357,7 @@ class SliceReader:
         return node if found is None or len(self._sums.before) > already else ast.copy_location(found, node)
 
     def _operands(self, node: ast.expr) -> list[ast.expr]:
-        return elementwise_operands(node, self._expressions.canonical)
+        return self._places.of(node) or elementwise_operands(node, self._expressions.canonical)
 
     def _generated(self, node: ast.expr) -> Generated | None:
         return generated(node, self._expressions)
@@ -372,9 +375,7 @@ class SliceReader:
         for axis, other, _ in pairs:
             if not axis.is_repeated:
                 self._regions.check_length(node, axis, other)
-        return [
-            axis.start if axis.is_single else matching_position(axis, other, name) for axis, other, name in pairs
-        ]
+        return [axis.start if axis.is_single else matching_position(axis, other, name) for axis, other, name in pairs]
 
     def _note(self, node: ast.stmt) -> None:
         """Say once what is taken for granted, for all lines so far."""

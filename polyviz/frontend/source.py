@@ -32,7 +32,7 @@ class Source:
     ``own_loops`` are variables of loops and sums that the text does not name, ``block_names`` are assigned once, in a
     loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block.
     ``absent`` are arguments that were left out of ``arguments``, since they are None, ``masks`` those that hold truth
-    values in the call that the text is read for.
+    values in the call that the text is read for, and ``no_masks`` the other arrays of that call.
     ``place_names`` stand for places in arrays, each for all subscripts of one.
     ``constants`` are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside
     of loops and behind an early ``return``.
@@ -55,6 +55,7 @@ class Source:
     place_names: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
     masks: frozenset[str] = frozenset()
+    no_masks: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     after_returns: frozenset[str] = frozenset()
 
@@ -126,7 +127,8 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
         if _is_open(one.annotation) and ranks.get(one.arg):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
     masks = frozenset(name for name, rank in ranks.items() if isinstance(rank, Truths))
-    return replace(source, arguments=arguments, masks=masks)
+    no_masks = frozenset(name for name, rank in ranks.items() if rank > 0) - masks
+    return replace(source, arguments=arguments, masks=masks, no_masks=no_masks)
 
 
 def _is_open(annotation: ast.expr | None) -> bool:

@@ -16,6 +16,7 @@ from polyviz.frontend.adding import Adder, call_of_numpy
 from polyviz.frontend.apart import apart
 from polyviz.frontend.masks import goes_together, mask_of, unmasked
 from polyviz.frontend.outer import outer_of
+from polyviz.frontend.ranks import product_factors
 from polyviz.frontend.refuse import LARGEST_CHOSEN
 from polyviz.frontend.regions import (
     Axis,
@@ -211,9 +212,18 @@ class SumReader:
 
     def _summed(self, node: ast.expr) -> Summed | None:
         """What is summed up, if ``node`` is a sum."""
-        summed = summed_by(node, self._expressions.canonical)
+        summed = summed_by(node, self._expressions.canonical) or self._of_vectors(node)
         mask = None if summed is None else mask_of(summed.operand, self._shapes.is_mask)
         return summed if summed is None or mask is None else self._masked(summed, mask)
+
+    def _of_vectors(self, node: ast.expr) -> Summed | None:
+        """The product of two vectors of which one is no part of an array, but elements from many places of one."""
+        is_product = isinstance(node, ast.BinOp) or self._is_called(node, "dot", "matmul")
+        factors = product_factors(node, self._expressions.canonical) if is_product else []
+        if len(factors) != 2 or not all(map(is_part, factors)) or self._factors(node) is not None:
+            return None
+        is_vector = all(len(self._axes(factor)) == 1 for factor in factors)
+        return Summed("sum", ast.BinOp(factors[0], ast.Mult(), factors[1]), None) if is_vector else None
 
     def _masked(self, summed: Summed, mask: ast.expr) -> Summed | None:
         """The sum over all elements of which ``mask`` chooses; None where it is not known what goes with what."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +28,8 @@ Kind = Literal["array", "size", "scalar", "unknown"]
 class ArrayDraft:
     """An array while the program is read; ``extents`` are expressions over parameters where the source tells them.
 
-    ``is_point``: an array without dimensions, ``A[()]``, which is kept as one of one element.
+    ``is_point``: an array without dimensions, ``A[()]``, which is kept as one of one element. ``rebound``: where all of
+    it is given new values, which have to be of its type.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ArrayDraft:
     creation: Creation | None = None
     span: Span | None = None
     is_point: bool = False
+    rebound: tuple[Span, ...] = ()
 
 
 class Symbols:
@@ -103,6 +106,14 @@ class Symbols:
         values = {name: self.notebook_value(name) for name in self._usage.names}
         around = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {*self._source.masks, *(name for name, value in around.items() if value.dtype == np.bool_)}
+
+    @property
+    def no_masks(self) -> set[str]:
+        """The arrays that hold no truth values: those of a call or the notebook, and of whole numbers by the head."""
+        values = {name: self.notebook_value(name) for name in self._usage.names}
+        around = {name for name, value in values.items() if isinstance(value, np.ndarray) and value.dtype != np.bool_}
+        stated = {name for name, (argument, _) in self._arguments.items() if _is_of_integers(argument.annotation)}
+        return {*self._source.no_masks, *around, *stated}
 
     def _default(self, name: str) -> object:
         """The default of an argument: that of the function object, else what its text says."""
@@ -183,6 +194,16 @@ def rank_of_annotation(annotation: ast.expr | None) -> int:
     index = annotation.slice
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return len(parts) if all(isinstance(part, ast.Slice) for part in parts) else 0
+
+
+def _is_of_integers(annotation: ast.expr | None) -> bool:
+    """Whether ``annotation`` is that of an array of whole numbers.
+
+    >>> [_is_of_integers(ast.parse(text, mode="eval").body) for text in ("'int32[:]'", "float64[:]", "int")]
+    [True, False, False]
+    """
+    text = "" if annotation is None else ast.unparse(annotation).strip("'\"")
+    return rank_of_annotation(annotation) > 0 and re.match(r"(\w+\.)?u?int\d*\[", text) is not None
 
 
 def _arguments(source: Source) -> Iterator[tuple[ast.arg, ast.expr | None]]:

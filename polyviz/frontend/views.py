@@ -20,6 +20,7 @@ from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.ranks import least_ranks, ranks_told
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.reshaped import Reshaped, reshaped
+from polyviz.frontend.several_targets import line_for_each
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
 from polyviz.frontend.windows import within
@@ -46,7 +47,7 @@ def without_views(source: Source, names: GlobalNames) -> Source:
         A[i, :] /= np.sum(A[i, :])
     """
     source = with_plain_parts(source, names)
-    lines = [one for part in _parts(source.body) for one in (part, *_one_by_one(part))]
+    lines = [one for part in _parts(source.body) for one in (part, *line_for_each(part))]
     if not any(isinstance(part, ast.Subscript | ast.Attribute | ast.Call) for part in map(_value, lines)):
         return source
     writer = _Writer(source, least_ranks(source, names), ranks_told(source, names))
@@ -76,7 +77,7 @@ class _Writer:
         while rest:
             node = rest.pop(0)
             is_shown = self._is_cell and not depth
-            lines = [] if is_shown else _one_by_one(node)
+            lines = [] if is_shown else line_for_each(node)
             if any(self._view(line, [*lines[place + 1 :], *rest]) for place, line in enumerate(lines)):
                 rest = [*lines, *rest]
                 continue
@@ -108,8 +109,9 @@ class _Writer:
                 view = View(name, base, (), is_turned=True)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
                 found, indices = subscript_chain(value)
-                if not isinstance(found, ast.Name) or not is_view(value, indices):
-                    return None
+                are_places = any(isinstance(one, ast.Name) and self._told.get(one.id) for one in indices)
+                if not isinstance(found, ast.Name) or not is_view(value, indices) or are_places:
+                    return None  # what is chosen by an array of places is a copy
                 view = View(name, found, indices)
             case _:
                 return None
@@ -238,20 +240,6 @@ class _Uses(ast.NodeTransformer):
         for one in ast.walk(part):
             ast.copy_location(one, node)
         return located(part, node)
-
-
-def _one_by_one(node: ast.AST) -> list[ast.stmt]:
-    """A line for each name of ``p, q = A[i], A[j]``; none for other statements, or where a value reads one of them."""
-    match node:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            named = {one.id for one in targets if isinstance(one, ast.Name)}
-        case _:
-            return []
-    read = {part.id for part in _names(values)}
-    if len(named) < len(targets) or len(targets) != len(values) or named & read:
-        return []
-    pairs = zip(targets, values, strict=True)
-    return [ast.copy_location(ast.Assign([target], value), node) for target, value in pairs]
 
 
 def _is_steady(view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:

@@ -184,3 +184,17 @@ def _is_least(larger: ast.expr, smaller: ast.expr) -> bool:
     """Whether these are numbers, and ``larger`` is no less than ``smaller``."""
     numbers = constant_of(larger), constant_of(smaller)
     return numbers[0] is not None and numbers[1] is not None and numbers[0] >= numbers[1]
+
+
+def range_at(start: ast.expr, stop: ast.expr, step: int, place: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """How long a range is, negative where it is empty, and its number at ``place``.
+
+    >>> [ast.unparse(one) for one in range_at(ast.Name("a"), ast.Name("b"), -2, ast.Name("k"))]
+    ['(a - b + 1) // 2', 'a + k * -2']
+    """
+    length = difference(stop, start) if step > 0 else difference(start, stop)
+    moved = place if step == 1 else ast.BinOp(place, ast.Mult(), ast.Constant(step))
+    if abs(step) > 1:
+        rounded = ast.BinOp(length, ast.Add(), ast.Constant(abs(step) - 1))
+        length = ast.BinOp(rounded, ast.FloorDiv(), ast.Constant(abs(step)))
+    return length, ast.BinOp(copy.deepcopy(start), ast.Add(), moved)

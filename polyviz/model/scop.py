@@ -54,7 +54,6 @@ class Creation:
     (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``, ``values`` the numbers, as nested
     tuples, for ``array``. ``of_values``: the dtype is that of the value which is stored first (``B = A + 1.0``).
     ``numbers``: as many values are stored first, and the dtype has room for all of them (``np.array([a, b])``).
-    ``rebound``: where the whole array is given new values, which have to be of its dtype (``v = v / 2`` in a loop).
     """
 
     function: Creator
@@ -64,7 +63,6 @@ class Creation:
     span: Span
     of_values: bool = False
     values: tuple[Any, ...] | None = None
-    rebound: tuple[Span, ...] = ()
     numbers: int = 0
 
 
@@ -78,7 +76,8 @@ class Array:
     ``dtype`` is set when the source fixes it (a creation or annotation), else known only at call time.
     ``span`` is where it is introduced: as an argument, by a creation, by its first use in a cell. ``is_point``: the
     caller's array has no dimensions (``A[()]``); here it has one, of one element. ``is_transposed``: it stands for the
-    transpose of the caller's array, which lies in Fortran order.
+    transpose of the caller's array, which lies in Fortran order. ``rebound``: where the whole array is given new
+    values, which have to be of its dtype (``v = v / 2`` in a loop).
     """
 
     name: str
@@ -92,6 +91,7 @@ class Array:
     span: Span | None = None
     is_point: bool = False
     is_transposed: bool = False
+    rebound: tuple[Span, ...] = ()
 
     @property
     def keeps_type(self) -> bool:

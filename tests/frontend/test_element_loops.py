@@ -11,6 +11,7 @@ import pytest
 from polyviz import extract
 from polyviz.errors import UnsupportedSyntaxError
 from tests.frontend.agreement import WORLD, agree
+from tests.frontend.compiled import same_compiled
 
 RANDOM = np.random.default_rng(8)
 
@@ -126,3 +127,23 @@ def test_a_cell_says_that_the_name_of_rows_is_not_left() -> None:
     note = "`row` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
     assert note in extract(text, namespace={"C": np.ones((2, 3)), "s": 0.0}).notes
     assert not extract("def f(C, s):\n    " + text.replace("\n", "\n    ") + "\n    return s").notes
+
+
+def ranges_beside_places(x, out, n):
+    for k, s in enumerate(range(2, len(x), 3)):
+        out[k] = x[s]
+    for a, (i, j) in enumerate(zip(range(1, 5), range(8, 0, -2), strict=False), start=7):
+        out[a] = x[i] * x[j] + i + j
+    for i, v in zip(range(3, len(x)), x, strict=False):
+        out[i] += v
+    total = 0
+    for k, s in enumerate(range(5, n)):
+        out[k] += x[s]
+        total += s
+    return total
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_ranges_with_bounds_and_steps(target: str) -> None:
+    for n in (3, 9):
+        same_compiled(ranges_beside_places, {"x": np.arange(20.0) ** 2, "out": np.ones(20), "n": n}, target, "strict")

@@ -138,7 +138,6 @@ def test_a_mean_of_nothing_is_no_number() -> None:
         "np.sum(V[X > 1, 0])",
         "np.sum(X[L > 1, 0] * X[L > 1])",
         "np.min(w[L > 1])",
-        "np.sum(w[L])",
     ],
 )
 def test_what_goes_with_the_chosen_elements_is_not_known(value: str) -> None:

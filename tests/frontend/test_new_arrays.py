@@ -101,7 +101,7 @@ def test_loops_of_a_cell_that_make_an_array_have_to_run() -> None:
         "def f(A, n):\n for t in range(n):\n  B = A.copy()\n  A[0] = B[1]\n return B",
         "def f(A, n):\n for t in range(n):\n  if t > 1:\n   B = A.copy()\n  A[0] = B[1]",
         "def f(A, n):\n for t in range(n):\n  B = np.zeros(t)\n  A[0] = B[1]",
-        "def f(A, C, n):\n for t in range(n):\n  B = A.copy()\n  C[0] = B[1]\n  A, C = C, A",
+        "def f(A, C, n):\n for t in range(n):\n  B = A.copy()\n  C[0] = B[1]\n  A, C = C, A\n return C[1:]",
     ],
     ids=["returned", "used_elsewhere", "other_size", "of_exchanged_names"],
 )

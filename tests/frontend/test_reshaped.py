@@ -113,3 +113,20 @@ def test_what_shows_elements_of_the_caller_is_returned_as_a_copy_and_that_is_sai
 def test_what_may_mean_something_else_is_refused(body: str) -> None:
     with pytest.raises(ExtractionError):
         extract(f"def f(x: 'float64[:]', y: 'float64[:]', B: 'float64[:, :]', n, m):\n {body}")
+
+
+def turned(x):
+    y = x.reshape(3, 4).T
+    return y * 2.0, y[1, 2]
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_transposed_rows_are_a_copy_where_nobody_can_tell(target: str) -> None:
+    same_compiled(turned, {"x": np.arange(12.0)}, target, "strict")
+
+
+@pytest.mark.parametrize("line", ["y[0, 1] = 5.0", "x[3] = 5.0"])
+def test_transposed_rows_that_change_are_refused(line: str) -> None:
+    with pytest.raises(ExtractionError, match=r"`\.T`") as caught:
+        extract(f"def f(x, z):\n y = x.reshape(3, 4).T\n {line}\n z[0, 0] = y[0, 0]")
+    assert "`x.reshape(3, 4).T.copy()`" in caught.value.hint

@@ -173,10 +173,9 @@ def test_own_arrays_of_different_types_are_not_returned() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n  if A[0] > 3: break",
-        "def f(A, B, n):\n C = A.copy()\n while C[0] < 3:\n  C[0] += 1\n  A[0] = B[0]\n  A, B = B, A",
+        "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n  if A[0] > 3: break\n return A[1:]",
         "def f(A, n):\n B, C = A.copy(), A.copy()\n D = B\n for t in range(n):\n  B[0] = 1\n  C, B = B, C\n return D",
-        "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
+        "def f(A, B, C, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A\n  A, C = C, A",
         "for t in range(n):\n if t > 2:\n  continue\n B[0] = A[0]\n A, B = B, A",
         "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",
     ],

@@ -17,6 +17,9 @@ from tests.frontend.agreement import agree
         "for i in range(4): A[i:4, i] = A[i, i:4] = B[:, i] @ B[:, i:4]",
         "A[1] = y[:] = A[2] = np.sqrt(x)",
         "A[0, :] = n[:] = x[:] + 0.5",
+        "A[0], A[1] = x, y[:] * 2",
+        "A[0, :], y[:], x[0] = A[1, :] + x, B[:, 0], 3.0",
+        "for i in range(3): y[i:], A[i], n[i] = x[i:], B[:, i], i",
     ],
 )
 def test_one_target_after_the_other(line: str) -> None:
@@ -29,4 +32,15 @@ def test_one_target_after_the_other(line: str) -> None:
 def test_what_a_later_one_would_see_is_refused(line: str) -> None:
     text = f"def f(x, y, A, n):\n    A[0, 0] = x[0] = y[0] = n[0] = 1\n    {line}"
     with pytest.raises(pv.UnsupportedSyntaxError, match="assigned at once"):
+        pv.extract(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["A[0], A[1] = A[1], A[0]", "A[0, :], A[1, :] = A[1, :].copy(), A[0, :].copy()", "x[:], y[x[0]:] = y, y * 2",
+     "x[:], y[:] = y, x[::-1]"],
+)  # fmt: skip
+def test_rows_that_change_places_are_refused(line: str) -> None:
+    text = f"def f(x, y, A):\n    A[0, 0] = x[0] = y[0] = 1\n    {line}"
+    with pytest.raises(pv.UnsupportedSyntaxError, match="no copy for NumPy"):
         pv.extract(text)
