@@ -101,7 +101,7 @@ def _is_small(array: Array) -> bool:
 def _has_own_type(scop: Scop, array: Array) -> bool:
     """Whether the type of ``array`` is known without what is stored in it: named, or that of an argument."""
     creation = array.creation
-    if creation is None or creation.of_values or creation.numbers or creation.rebound:
+    if creation is None or creation.of_values or creation.numbers or array.rebound:
         return False
     return array.dtype is not None or (creation.like is not None and scop.array(creation.like).creation is None)
 
