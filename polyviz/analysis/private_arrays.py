@@ -23,7 +23,7 @@ from polyviz.analysis.order import Order
 from polyviz.analysis.privatization import private_depth, statements_of
 from polyviz.analysis.times import times_by_statement
 from polyviz.analysis.written_out import iterations
-from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, rebuild
+from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Name, rebuild, rewritten
 from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.isl_limits import solved
 from polyviz.model.scop import Access, Creation, Statement
@@ -294,16 +294,11 @@ def _with_copies(statement: Statement, expansion: _Expansion) -> Statement:
             return replace(node, array=expansion.name, subscripts=expansion.cell(iterator, node.subscripts))
         return rebuild(node, place)
 
-    body = []
-    for instruction in statement.body:
-        placed = place(instruction)
-        assert isinstance(placed, Instruction)
-        body.append(placed)
     accesses = tuple(
         _expanded_access(statement, access, expansion) if access.array == expansion.array.name else access
         for access in statement.accesses
     )
-    return replace(statement, accesses=accesses, body=tuple(body))
+    return replace(statement, accesses=accesses, body=rewritten(statement.body, place))
 
 
 def _expanded_access(statement: Statement, access: Access, expansion: _Expansion) -> Access:

@@ -26,7 +26,7 @@ from polyviz.analysis.order import Order
 from polyviz.analysis.privatization import users_of
 from polyviz.analysis.times import sets_of, times_by_statement
 from polyviz.analysis.written_out import iterations, with_loops_written_out
-from polyviz.model.expression import Element, Instruction, Loop, rebuild, walk
+from polyviz.model.expression import Element, Loop, rebuild, rewritten, walk
 from polyviz.model.linear import linear_terms
 from polyviz.model.unused_names import unused_name
 
@@ -272,13 +272,8 @@ def _without_array(statement: Statement, array: Array, names: Mapping[Cell, str]
             return replace(node, array=names[_cell(node, array)], subscripts=())
         return rebuild(node, place)
 
-    body = []
-    for instruction in statement.body:
-        placed = place(instruction)
-        assert isinstance(placed, Instruction)
-        body.append(placed)
     accesses = tuple(_of_variable(one, names) if one.array == array.name else one for one in statement.accesses)
-    return replace(statement, accesses=accesses, body=tuple(body))
+    return replace(statement, accesses=accesses, body=rewritten(statement.body, place))
 
 
 def _of_variable(access: Access, names: Mapping[Cell, str]) -> Access:

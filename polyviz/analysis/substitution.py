@@ -21,10 +21,10 @@ from polyviz.model.expression import (
     Binary,
     Constant,
     Element,
-    Instruction,
     Name,
     Unary,
     rebuild,
+    rewritten,
     walk,
 )
 
@@ -159,15 +159,10 @@ def _with_value(found: _Temporary) -> Statement:
             return found.value
         return rebuild(node, place)
 
-    body = []
-    for instruction in use.body:
-        placed = place(instruction)
-        assert isinstance(placed, Instruction)
-        body.append(placed)
     reads = tuple(_read_by(use, access) for access in definition.accesses if access.kind == "read")
     kept = tuple(access for access in use.accesses if access.array != found.name)
     source = f"{definition.source}; {use.source}"
-    return replace(use, accesses=(*reads, *kept), body=tuple(body), source=source)
+    return replace(use, accesses=(*reads, *kept), body=rewritten(use.body, place), source=source)
 
 
 def _read_by(use: Statement, access: Access) -> Access:

@@ -14,7 +14,7 @@ import islpy as isl
 
 from polyviz.analysis.nesting import Kind, node_kind
 from polyviz.analysis.times import sets_of
-from polyviz.model.expression import Binary, Constant, Element, Instruction, rebuild, substitute
+from polyviz.model.expression import Binary, Constant, Element, rebuild, rewritten, substitute
 from polyviz.model.isl_callbacks import interrupts_afterwards
 from polyviz.model.unused_names import unused_name
 
@@ -51,18 +51,13 @@ class Copy:
             self.statement.iterators[position]: Constant(value)
             for position, value in zip(self.positions, self.values, strict=True)
         }
-        body = []
-        for instruction in self.statement.body:
-            own = _folded(substitute(instruction, known))
-            assert isinstance(own, Instruction)
-            body.append(own)
         return replace(
             self.statement,
             name=self.name,
             iterators=self._kept(self.statement.iterators),
             domain=self.domain(),
             accesses=tuple(map(self._access, self.statement.accesses)),
-            body=tuple(body),
+            body=rewritten(self.statement.body, lambda node: _folded(substitute(node, known))),
             loop_spans=self._kept(self.statement.loop_spans),
         )
 

@@ -17,13 +17,12 @@ from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import call_of, constant_of, extent_of
-from polyviz.frontend.visited import FreshNames, located, visited
+from polyviz.frontend.visited import FreshNames, LinesBefore, located, visited
 
 if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
-Statement = ast.Assign | ast.AugAssign | ast.Return
 _DIAGONALS = ("numpy.diag", "numpy.diagonal")
 
 
@@ -53,28 +52,13 @@ def _called(node: ast.AST, names: GlobalNames) -> str:
     return called if called in (*_DIAGONALS, "numpy.trace", "numpy.fill_diagonal") else ""
 
 
-class _Lines(ast.NodeTransformer):
+class _Lines(LinesBefore, ast.NodeTransformer):
     """Puts a line before those that ask for a diagonal of what is computed, which gets a name there."""
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._names = names
         self._fresh = FreshNames(source, names)
-        self._before: list[ast.stmt] = []
-
-    def _behind(self, node: Statement) -> list[ast.stmt]:
-        self._before = []
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return [*self._before, node]
-
-    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
-        return self._behind(node)
+        super().__init__()
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         return node  # what may not be computed at all
@@ -94,7 +78,7 @@ class _Lines(ast.NodeTransformer):
         if operand is None or not self._is_computed(operand):
             return node
         name = self._fresh.like("matrix")
-        self._before.append(located(ast.Assign([ast.Name(name, ast.Store())], operand), operand))
+        self.before.append(located(ast.Assign([ast.Name(name, ast.Store())], operand), operand))
         node.args[0] = located(ast.Name(name, ast.Load()), operand)
         return node
 

@@ -17,15 +17,14 @@ from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.ranks import rank_of, ranks_followed
 from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
 from polyviz.frontend.usage import subscript_chain
-from polyviz.frontend.visited import FreshNames, located, visited
+from polyviz.frontend.visited import FreshNames, LinesBefore, located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
-
-    Statement = ast.Assign | ast.AugAssign | ast.Return
+    from polyviz.frontend.visited import Computing
 
 _ALONG = {"numpy.concatenate": 0, "numpy.stack": 0, "numpy.hstack": 1, "numpy.vstack": 0, "numpy.column_stack": 1}
 """The axis that parts follow each other along, if the call does not say it."""
@@ -66,35 +65,24 @@ class _Part:
         return extent_of(self.value, axis)
 
 
-class _Writer(ast.NodeTransformer):
+class _Writer(LinesBefore, ast.NodeTransformer):
     """Puts names in the place of calls; ``ranks`` are the dimensions that are known."""
 
     def __init__(self, names: GlobalNames, fresh: FreshNames, ranks: Mapping[str, int]) -> None:
         self._names = names
         self._fresh = fresh
         self._ranks = dict(ranks)
-        self._before: list[ast.stmt] = []
+        super().__init__()
 
-    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def _behind(self, node: Statement) -> list[ast.stmt]:
-        self._before = []
+    def behind(self, node: Computing) -> list[ast.stmt]:
+        """``node`` behind the lines that its value asks for; those alone where all of it is put together of others."""
+        self.before = []
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                 lines = None if mentions(call, name) else self._joined(call, name)
                 if lines is not None:
-                    return [located(line, node) for line in (*self._before, *lines)]
-                self._before = []
-        if node.value is not None:
-            node.value = cast("ast.expr", self.visit(node.value))
-        return [*(located(line, node) for line in self._before), node]
+                    return [located(line, node) for line in (*self.before, *lines)]
+        return super().behind(node)
 
     def visit(self, node: ast.AST) -> ast.AST:
         """``node`` with names; what may not be computed at all stays where it is."""
@@ -104,12 +92,12 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = self._fresh.like("joined") if self._given(node) is not None else ""
-        already = len(self._before)
+        already = len(self.before)
         lines = self._joined(node, name) if name else None
         if lines is None:
-            del self._before[already:]
+            del self.before[already:]
             return self.generic_visit(node)  # type: ignore[return-value]  # a call stays an expression
-        self._before += lines
+        self.before += lines
         return located(ast.Name(name, ast.Load()), node)
 
     def _given(self, node: ast.Call) -> tuple[str, list[ast.expr], int | None] | None:
@@ -164,7 +152,7 @@ class _Writer(ast.NodeTransformer):
             value = ast.Call(ast.Attribute(value, "copy", ast.Load()), [], [])  # its lengths are not asked for
         name = self._fresh.like("part")
         self._ranks[name] = rank
-        self._before.append(ast.Assign([ast.Name(name, ast.Store())], value))
+        self.before.append(ast.Assign([ast.Name(name, ast.Store())], value))
         return _Part(ast.Name(name, ast.Load()), rank)
 
     def _along(self, name: str, parts: Sequence[_Part], axis: int, rank: int) -> list[ast.stmt] | None:

@@ -8,22 +8,21 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.array_parts import is_view, is_walked, listed_indices, with_plain_parts
 from polyviz.frontend.flat_loops import changed_names
 from polyviz.frontend.ranks import rank_of, ranks_followed
 from polyviz.frontend.usage import subscript_chain
-from polyviz.frontend.visited import FreshNames, located, visited
+from polyviz.frontend.visited import FreshNames, LinesBefore, located, visited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
-
-    Statement = ast.Assign | ast.AugAssign | ast.Return
+    from polyviz.frontend.visited import Computing
 
 _VALUES = ast.Call | ast.BinOp | ast.UnaryOp | ast.Subscript
 
@@ -63,7 +62,7 @@ def _is_candidate(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.value, _VALUES)
 
 
-class _Writer(ast.NodeTransformer):
+class _Writer(LinesBefore, ast.NodeTransformer):
     """Puts names in the place of what is subscripted; ``ranks`` are dimensions, and elements of ``changed`` change."""
 
     def __init__(self, names: GlobalNames, fresh: FreshNames, ranks: Mapping[str, int], changed: set[str]) -> None:
@@ -71,25 +70,15 @@ class _Writer(ast.NodeTransformer):
         self._fresh = fresh
         self._ranks = dict(ranks)
         self._changed = changed
-        self._before: list[ast.stmt] = []
+        super().__init__()
         self._whole: ast.AST | None = None
 
-    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
-        return self._behind(node)
-
-    def _behind(self, node: Statement) -> list[ast.stmt]:
-        self._before = []
+    def behind(self, node: Computing) -> list[ast.stmt]:
+        """``node`` behind the lines that its value asks for."""
         if node.value is not None:
             named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if bound_by(node) else set()
             self._whole = node.value if isinstance(node, ast.Return) or named & self._changed else None
-            node.value = cast("ast.expr", self.visit(node.value))
-        return [*(located(line, node) for line in self._before), node]
+        return super().behind(node)
 
     def visit(self, node: ast.AST) -> Any:
         """``node`` with names; what may not be computed at all stays where it is."""
@@ -109,7 +98,7 @@ class _Writer(ast.NodeTransformer):
             return node
         name = self._fresh.like("computed")
         self._ranks[name] = rank_of(value, self._ranks, self._names) or 0
-        self._before.append(ast.Assign([ast.Name(name, ast.Store())], value))
+        self.before.append(ast.Assign([ast.Name(name, ast.Store())], value))
         written = copy.copy(node)
         written.value = located(ast.Name(name, ast.Load()), node)
         return written

@@ -30,6 +30,39 @@ def visited(transformer: ast.NodeTransformer, body: Iterable[ast.stmt]) -> list[
     return written
 
 
+Computing = ast.Assign | ast.AugAssign | ast.Return
+"""Statements that compute a value, and nothing else."""
+
+
+class LinesBefore(ast.NodeTransformer):
+    """Puts lines before statements that compute a value, for parts of it that get a name there.
+
+    Visiting the value collects these lines.
+    """
+
+    def __init__(self) -> None:
+        self.before: list[ast.stmt] = []
+
+    def behind(self, node: Computing) -> list[ast.stmt]:
+        """``node`` behind the lines that its value asks for."""
+        self.before = []
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return [*(located(line, node) for line in self.before), node]
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        """As :meth:`behind`."""
+        return self.behind(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        """As :meth:`behind`."""
+        return self.behind(node)
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        """As :meth:`behind`."""
+        return self.behind(node)
+
+
 class Renamed(ast.NodeTransformer):
     """Gives what has a name of its own in a comprehension or generator another one, as ``names`` say.
 

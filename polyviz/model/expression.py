@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from polyviz.errors import Span
 
@@ -227,6 +227,21 @@ def rebuild(node: Node, transform: Callable[[Node], Node]) -> Node:
                 transform(part) if isinstance(part, Expression | Instruction) else part for part in value
             )
     return replace(node, **changes)
+
+
+def rewritten(body: Iterable[Instruction], transform: Callable[[Node], Node]) -> tuple[Instruction, ...]:
+    """``body`` with ``transform`` applied to each instruction, which stays one.
+
+    >>> body = (Assign(Element("x"), Name("i")),)
+    >>> rewritten(body, lambda node: substitute(node, {"i": Constant(3)}))[0].value
+    Constant(value=3)
+    """
+    found = []
+    for instruction in body:
+        placed = transform(instruction)
+        assert isinstance(placed, Instruction)
+        found.append(placed)
+    return tuple(found)
 
 
 def substitute(node: Node, names: dict[str, Expression]) -> Node:
