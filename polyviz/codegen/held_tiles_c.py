@@ -250,11 +250,16 @@ class HeldTilePrinter:
             self._loops(depth, indent, partial(self._unrolled, tile.sizes, step=partial(self._step, tile)))
             return
         place, vectors = depth.index(window), tile.sizes[1:]
+        inside = depth[place + 1 :]
+        alone = not (inside or vectors)
 
         def lines(indent: int) -> None:
             for line in range(tile.rows + steps(window) - 1):
                 step = partial(self._line_of_window, tile, line)
-                self._loops(depth[place + 1 :], indent, partial(self._unrolled, vectors, step=step))
+                if alone:  # the registers of a line have a block of their own where no loop makes one
+                    self._line(indent, "{")
+                self._loops(inside, indent + alone, partial(self._unrolled, vectors, step=step))
+                self._close(alone, indent)
 
         self._loops(depth[:place], indent, lines)
 

@@ -60,6 +60,14 @@ PROGRAMS = {
                         for q in range(5):
                             out[i, j] -= image[i + p, j + q] * weights[p, q]
         """,
+    "window by columns": """
+        def columns(out, image, weights):
+            for q in range(5):
+                for i in range(out.shape[0]):
+                    for p in range(3):
+                        for j in range(out.shape[1]):
+                            out[i, j] -= image[i + p, j + q] * weights[p, q]
+        """,
     "filter": """
         def filter(out, signal, weights):
             for i in range(out.shape[0]):
@@ -139,6 +147,7 @@ def arguments(name: str, rows: int, columns: int, dtype: str = "float64") -> tup
         "every second": ((1, rows, 2, columns), (1, 2, 5, 2 * columns + 1), (rows, 2, 3, 3)),
         "in a variable": ((1, rows, 3, columns), (1, 2, 5, columns + 3), (rows, 2, 3, 4)),
         "window": ((rows, columns), (rows + 2, columns + 4), (3, 5)),
+        "window by columns": ((rows, columns), (rows + 2, columns + 4), (3, 5)),
         "filter": ((rows * columns,), (rows * columns + 6,), (7,)),
         "lines": ((1, rows, columns), (1, 3, columns + 3), (rows, 3, 4)),
     }
