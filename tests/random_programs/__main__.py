@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.model.program import CONTRACTS
-from tests.random_programs.generator import DEEP, EVERYTHING, MIXED, ODD, SHAPED, SMALL, generate
+from tests.random_programs.generator import DEEP, EVERYTHING, HOISTED, MIXED, ODD, SHAPED, SMALL, generate
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.reporting import DEFECTS, script, smallest, variants_of
 from tests.random_programs.runner import Runner
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from tests.random_programs.program import Program
 
 SCHEDULES = ("original", "isl", "feautrier", "pluto", "adaptive", "spatial", "superposition")
-PROFILES = {"everything": EVERYTHING, "small": SMALL, "mixed": MIXED, "shaped": SHAPED, "odd": ODD, "deep": DEEP}
+PROFILES = {
+    "everything": EVERYTHING,
+    "small": SMALL,
+    "mixed": MIXED,
+    "shaped": SHAPED,
+    "odd": ODD,
+    "deep": DEEP,
+    "hoisted": HOISTED,
+}
 TARGETS = ("c", "numba", "python")
 
 
@@ -63,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         default="everything",
         help="what the programs hold: `small` ones are quick to analyse, `mixed` ones hold what is rare elsewhere, "
         "`shaped` ones are products, stencils, recurrences and the like, `odd` ones rarer shapes in odd layouts, "
-        "`deep` ones tensors, recurrences in place, exchanged arrays and the like",
+        "`deep` ones tensors, recurrences in place, exchanged arrays and the like, `hoisted` ones factors in variables",
     )
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
     parser.add_argument(

@@ -62,6 +62,8 @@ class Profile:
     """Of the programs of a shape, those of rare ones."""
     deep: bool = False
     """Of the programs of a shape, those of deep loops and of what the newest techniques are made for."""
+    hoisted: bool = False
+    """Of the programs of a shape, those with factors in variables."""
     layouts: tuple[tuple[float, Layout], ...] = ((85, "C"), (8, "F"), (7, "strided"))
     """How arrays lie in memory; all of a program alike unless `odd`."""
 
@@ -85,6 +87,8 @@ ODD = Profile(
 """Rare shapes, and arrays that lie in memory in every way there is, each in its own."""
 DEEP = Profile(shaped=True, odd=True, deep=True, limit=20_000)
 """Products of tensors, recurrences in place, factors in common, exchanged arrays, limits from data."""
+HOISTED = Profile(shaped=True, odd=True, hoisted=True, limit=20_000)
+"""Products and windows whose factors stand in variables between the loops."""
 
 
 @dataclass

@@ -14,8 +14,20 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.random_programs.deep_shapes import DeepDraft
-from tests.random_programs.draft import DEEP, EVERYTHING, ITERATORS, MIXED, ODD, SHAPED, SMALL, Draft, Profile
+from tests.random_programs.draft import (
+    DEEP,
+    EVERYTHING,
+    HOISTED,
+    ITERATORS,
+    MIXED,
+    ODD,
+    SHAPED,
+    SMALL,
+    Draft,
+    Profile,
+)
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
+from tests.random_programs.hoisted_shapes import HoistedDraft
 from tests.random_programs.odd_shapes import OddDraft
 from tests.random_programs.program import Argument, Case, Program
 from tests.random_programs.shapes import ShapedDraft
@@ -26,7 +38,7 @@ if TYPE_CHECKING:
     from tests.random_programs.expressions import ArrayName
     from tests.random_programs.program import Layout
 
-__all__ = ["DEEP", "EVERYTHING", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
+__all__ = ["DEEP", "EVERYTHING", "HOISTED", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
 
 Pairs = list[tuple["Mapping[str, int]", Footprint]]
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
@@ -40,13 +52,23 @@ PLAIN = {"float64", "int64", "complex128", "bool"}
 def generate(seed: int, profile: Profile = EVERYTHING) -> Program:
     """The program of ``seed``: the same on every machine."""
     for attempt in range(100):
-        kind = DeepDraft if profile.deep else OddDraft if profile.odd else ShapedDraft if profile.shaped else Draft
-        draft = kind(Random(f"{seed} {attempt}"), profile)
+        draft = _kind_of(profile)(Random(f"{seed} {attempt}"), profile)
         draft.write()
         program = _fitted(draft, seed)
         if program is not None:
             return program
     raise AssertionError(f"no program for seed {seed}")
+
+
+def _kind_of(profile: Profile) -> type[Draft]:
+    """What writes the programs of ``profile``."""
+    if profile.hoisted:
+        return HoistedDraft
+    if profile.deep:
+        return DeepDraft
+    if profile.odd:
+        return OddDraft
+    return ShapedDraft if profile.shaped else Draft
 
 
 class _Respell(ast.NodeTransformer):
@@ -80,7 +102,8 @@ def _fitted(draft: Draft, seed: int) -> Program | None:
     found = _footprints(moved, [choice for choice, _ in found], draft.profile.limit)
     # Arrays that take turns need more of each other with every step, which small sizes do not tell.
     alike = not any((", " in line.partition(" = ")[0] and "[" not in line) or "kept" in line for line in draft.lines)
-    large = _large(draft, moved, found) if draft.profile.shaped and found and alike else []
+    shaped = draft.profile.hoisted or (draft.profile.shaped and alike)
+    large = _large(draft, moved, found) if shaped and found else []
     return _Fit(draft, seed, moved, [*found, *large]).program() if len(found) >= 2 else None
 
 

@@ -10,7 +10,7 @@ import pytest
 import polyviz as pv
 from polyviz.errors import CodegenError, EmulationError, LegalityError, ToolchainError
 from tests.random_programs.comparison import difference
-from tests.random_programs.generator import DEEP, EVERYTHING, MIXED, SHAPED, SMALL, Profile, generate
+from tests.random_programs.generator import DEEP, EVERYTHING, HOISTED, MIXED, SHAPED, SMALL, Profile, generate
 from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, is_exact, judge, run
 from tests.random_programs.reporting import DEFECTS, script
 from tests.random_programs.runner import Runner
@@ -68,6 +68,12 @@ def test_programs_of_a_shape_compute_the_same(contract: str) -> None:
 @pytest.mark.parametrize("first", [12520003, 12520056])
 def test_deep_programs_compute_the_same(first: int) -> None:
     _judge_all(range(first, first + 4), [Variant("pluto", "c"), Variant("pluto", "c", "strict")], DEEP)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_programs_with_factors_in_variables_compute_the_same() -> None:
+    _judge_all(range(123, 127), [Variant("pluto", "c", "strict"), Variant("pluto", "numba")], HOISTED)
 
 
 @pytest.mark.slow
