@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from polyviz.analysis.accesses import ArrayAccesses
     from polyviz.analysis.order import Order
+    from polyviz.model.dependences import Dependences
     from polyviz.model.isl_limits import Allowance
     from polyviz.model.scop import Array, Scop
 
@@ -124,3 +125,8 @@ def _reason(array: Array, depth: int, nest: Nest) -> str:
         f"Every value of `{array.name}` is written and read within one iteration of {loops} around it, "
         f"so each iteration can have a copy of its own{visible}."
     )
+
+
+def copies_of(dependences: Dependences) -> dict[str, int]:
+    """How many outer loops each private temporary has copies for: the rank of the array it becomes."""
+    return {privatization.array: privatization.depth for privatization in dependences.privatizations}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.privatization import copies_of
 from polyviz.mapping.register_tile import (
     OPERATIONS,
     block_instances,
@@ -19,7 +20,7 @@ from polyviz.mapping.register_tile import (
     conflicts,
     require_simple,
 )
-from polyviz.mapping.roles import LOOPS, RefusedError, Roles, copies_of, operands_of, roles_of
+from polyviz.mapping.roles import LOOPS, RefusedError, Roles, operands_of, roles_of
 from polyviz.mapping.work import region_extents
 from polyviz.model.isl_limits import at_most
 from polyviz.model.plan import BLOCK, BlockTiles, RegisterTile

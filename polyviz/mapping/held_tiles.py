@@ -17,10 +17,11 @@ import islpy as isl
 
 from polyviz.analysis import band_properties
 from polyviz.analysis.order_below import keeps_order_below
+from polyviz.analysis.privatization import copies_of
 from polyviz.analysis.strides import access_rows, rank
 from polyviz.analysis.trip_counts import longest
 from polyviz.mapping.register_tile import require_simple
-from polyviz.mapping.roles import RefusedError, copies_of
+from polyviz.mapping.roles import RefusedError
 from polyviz.mapping.storage import scatters
 from polyviz.mapping.work import region_extents
 from polyviz.model.expression import Assign, Binary, Constant, Element, Unary

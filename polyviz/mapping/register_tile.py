@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import islpy as isl
 
+from polyviz.analysis.privatization import copies_of
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK, choose_blocks
 from polyviz.mapping.roles import (
     LOOPS,
     RefusedError,
     Roles,
     arrays_of,
-    copies_of,
     iterator_of,
     operands_of,
     roles_of,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from polyviz.analysis.privatization import copies_of
 from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates, tile_sizes
 from polyviz.mapping.contraction import with_inner_products
 from polyviz.mapping.products import with_whole_products
@@ -13,7 +14,6 @@ from polyviz.mapping.register_tile import find_register_tile, require_simple
 from polyviz.mapping.roles import (
     LOOPS,
     RefusedError,
-    copies_of,
     operands_of,
     possible_roles,
     with_matrices,

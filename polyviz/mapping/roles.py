@@ -16,7 +16,6 @@ from polyviz.transform.tree import Path, band_at
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.dependences import Dependences
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Operands
     from polyviz.model.scop import Access, Statement
@@ -51,11 +50,6 @@ class Roles:
     def iterator(self, member: int) -> int:
         """The position of the iterator that a member carries."""
         return self.iterators[member]
-
-
-def copies_of(dependences: Dependences) -> dict[str, int]:
-    """How many outer loops each private temporary has copies for: the rank of the array it becomes."""
-    return {privatization.array: privatization.depth for privatization in dependences.privatizations}
 
 
 def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:

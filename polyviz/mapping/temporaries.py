@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.analysis import check
+from polyviz.analysis.privatization import copies_of
 from polyviz.mapping.outermost import OUTERMOST, has_inner_loops, is_parallel
-from polyviz.mapping.roles import copies_of
 from polyviz.mapping.storage import is_local
 from polyviz.scheduling.products import has_large_product
 from polyviz.transform.fuse import Fuse

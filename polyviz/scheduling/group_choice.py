@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.privatization import users_of
+from polyviz.analysis.privatization import copies_of, users_of
 from polyviz.analysis.strides import access_rows
 from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.scheduling.bodies import LoopBody, loop_bodies
@@ -190,8 +190,8 @@ def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> f
 
 
 def _has_large_product(problem: SchedulingProblem, statement: Statement) -> bool:
-    copies = {found.array: found.depth for found in problem.dependences.privatizations}
-    return has_large_product(statement, _at_sizes(statement.domain, problem.sizes), copies)
+    domain = _at_sizes(statement.domain, problem.sizes)
+    return has_large_product(statement, domain, copies_of(problem.dependences))
 
 
 def _at_sizes(domain: isl.Set, sizes: Mapping[str, int]) -> isl.Set:

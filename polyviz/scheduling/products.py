@@ -11,7 +11,7 @@ from polyviz.analysis.strides import access_rows
 from polyviz.analysis.trip_counts import is_worth_packing, longest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import islpy as isl
 
@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
 def products(scop: Scop) -> frozenset[str]:
     """The statements that are products."""
-    return frozenset(one.name for one in scop.statements if is_product(scop, one, len(one.iterators)))
+    return frozenset(one.name for one in scop.statements if is_product(scop, one))
 
 
-def is_product(scop: Scop, statement: Statement, depth: int) -> bool:
-    """Whether ``statement`` accumulates values of which some are the same along one of its ``depth`` outer loops, some
-    along another."""
-    return next(_pairs(scop, statement, depth), None) is not None
+def is_product(scop: Scop, statement: Statement) -> bool:
+    """Whether ``statement`` accumulates values, some of which are the same along one of its loops, some along another
+    one."""
+    sums = {one.array for one in find_reductions(scop) if one.statement == statement.name}
+    if not sums:
+        return False
+    count = len(statement.iterators)
+    operands = (one for one in statement.accesses if one.kind == "read" and one.array not in sums)
+    reads = [access for access in operands if scop.array(access.array).rank]
+    known = [rows for access in reads if (rows := access_rows(access, count)) is not None]
+    fixed = [{loop for loop in range(count) if not any(row[loop] for row in rows)} for rows in known]
+    return any(one - other and other - one for one, other in combinations(fixed, 2))
 
 
 def has_large_product(statement: Statement, domain: isl.Set, copies: Mapping[str, int]) -> bool:
@@ -63,16 +71,3 @@ def _moving(access: Access, statement: Statement, copies: Mapping[str, int]) -> 
         return set(range(copies[access.array]))
     rows = access_rows(access, count)
     return set(range(count)) if rows is None else {loop for loop in range(count) if any(row[loop] for row in rows)}
-
-
-def _pairs(scop: Scop, statement: Statement, depth: int) -> Iterator[set[int]]:
-    """For each two operands with a loop of its own that each is the same along: all these loops of the two."""
-    sums = {one.array for one in find_reductions(scop) if one.statement == statement.name}
-    if not sums:
-        return
-    count = len(statement.iterators)
-    operands = (one for one in statement.accesses if one.kind == "read" and one.array not in sums)
-    reads = [access for access in operands if scop.array(access.array).rank]
-    known = [rows for access in reads if (rows := access_rows(access, count)) is not None]
-    fixed = [{loop for loop in range(depth) if not any(row[loop] for row in rows)} for rows in known]
-    yield from (one ^ other for one, other in combinations(fixed, 2) if one - other and other - one)
