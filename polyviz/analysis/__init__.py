@@ -7,6 +7,7 @@ from polyviz.analysis.counting import count_points, instance_counts
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.extremes import with_extremes
 from polyviz.analysis.footprints import Footprint, footprints, operation_counts
+from polyviz.analysis.joined_strips import with_strips_joined
 from polyviz.analysis.legality import check
 from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.analysis.nesting import common_loops, loop_nests
@@ -44,6 +45,7 @@ __all__ = [
     "with_extremes",
     "with_private_arrays",
     "with_small_arrays_as_variables",
+    "with_strips_joined",
     "with_transposed_arrays",
     "with_values_in_place",
 ]

@@ -61,6 +61,14 @@ def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> L
     return Legality(tuple(violation for violation in violations if violation is not None), scop)
 
 
+@exclusive
+def keeps_order(scop: Scop, schedule: Order, known: Dependences) -> bool:
+    """Whether :func:`check` finds nothing wrong with ``schedule``, without a look for the counterexample."""
+    rows = {name: _Rows(relation) for name, relation in schedule_times(scop, schedule).items()}
+    judged = _judged.setdefault(scop, {})
+    return not any(_is_broken(one, rows[one.source], rows[one.sink], judged) for one in known.validity_relations)
+
+
 def _violation(
     scop: Scop, dependence: Dependence, rows: Mapping[str, _Rows], judged: dict[_Question, _Judged]
 ) -> Violation | None:

@@ -16,6 +16,7 @@ from polyviz.analysis import (
     with_extremes,
     with_private_arrays,
     with_small_arrays_as_variables,
+    with_strips_joined,
     with_transposed_arrays,
     with_values_in_place,
 )
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 CHANGES = {
     "extremes": with_extremes,
     "substitute": with_values_in_place,
+    "join_strips": with_strips_joined,
     "small_arrays": with_small_arrays_as_variables,
     "private_arrays": with_private_arrays,
 }

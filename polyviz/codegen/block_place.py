@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from polyviz.codegen.block_shape import COORDINATE_PREFIX
 from polyviz.codegen.bodies import private_copies
-from polyviz.codegen.index import simplified, simplify_subscripts, written
+from polyviz.codegen.index import simplified, simplify_subscripts
 from polyviz.model.expression import Element, Expression, Name, substitute, walk
+from polyviz.model.linear import written
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:

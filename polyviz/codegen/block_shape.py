@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.codegen.index import written
 from polyviz.codegen.loops import LOOP_PREFIX, plus_one
 from polyviz.codegen.scan import condition_of_set
 from polyviz.model.expression import Binary, Call, Constant, Expression, Unary
+from polyviz.model.linear import written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

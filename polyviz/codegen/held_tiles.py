@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body, private_name
-from polyviz.codegen.index import written
 from polyviz.codegen.loops import For, Instance
 from polyviz.codegen.row_blocks import (
     VECTOR_DTYPES,
@@ -24,7 +23,7 @@ from polyviz.codegen.row_blocks import (
     written_out,
 )
 from polyviz.model.expression import Assign, Constant, Element, Expression, Name, rebuild, walk
-from polyviz.model.linear import linear_terms
+from polyviz.model.linear import linear_terms, written
 from polyviz.model.plan import LONGEST_WINDOW
 from polyviz.model.program import ArrayType
 

@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING
 from polyviz.model.expression import (
     Binary,
     Compare,
-    Constant,
     Element,
     Expression,
-    Name,
     Node,
-    Unary,
     rebuild,
 )
-from polyviz.model.linear import added, linear_terms, scaled
+from polyviz.model.linear import added, linear_terms, scaled, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from polyviz.model.linear import Terms
 
 
 def simplify_subscripts(node: Node) -> Node:
@@ -95,26 +91,3 @@ def _factors(value: Expression) -> list[Expression]:
 
 def _times(left: Expression, right: Expression) -> Expression:
     return Binary("*", left, right)
-
-
-def written(terms: Terms) -> Expression:
-    """Positive terms first, the constant last."""
-    named = [(name, value) for name, value in terms.items() if name and value]
-    ordered = sorted(named, key=lambda term: term[1] < 0)
-    constant = terms.get("", 0)
-    result: Expression | None = None
-    for name, value in ordered:
-        result = _appended(result, _term(name, abs(value)), value < 0)
-    if result is None:
-        return Constant(constant)
-    return result if not constant else _appended(result, Constant(abs(constant)), constant < 0)
-
-
-def _term(name: str, factor: int) -> Expression:
-    return Name(name) if factor == 1 else Binary("*", Constant(factor), Name(name))
-
-
-def _appended(result: Expression | None, term: Expression, negative: bool) -> Expression:
-    if result is not None:
-        return Binary("-" if negative else "+", result, term)
-    return Unary("-", term) if negative else term

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
-from polyviz.codegen.index import simplified, written
+from polyviz.codegen.index import simplified
 from polyviz.codegen.lifted import Nest, Sweep, moved, offset_of
 from polyviz.codegen.lifted_vectors_c import STEP, LiftedVectors, pairs_of, runs_in_vectors
 from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.lower import lower
 from polyviz.codegen.values_c import PRODUCT, SUM
 from polyviz.model.expression import Assign, Binary, Constant, Element, Name, rebuild, walk
+from polyviz.model.linear import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

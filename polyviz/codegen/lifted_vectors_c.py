@@ -19,11 +19,11 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.index import written
 from polyviz.codegen.lifted import moved
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.row_blocks import VECTOR_DTYPES, is_vector, written_out
 from polyviz.model.expression import Binary, Element, Expression, Name, children, rebuild
+from polyviz.model.linear import written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
-from polyviz.codegen.index import simplify_subscripts, written
+from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.typing import Environment, infer
 from polyviz.model.expression import (
@@ -27,7 +27,7 @@ from polyviz.model.expression import (
     substitute,
     walk,
 )
-from polyviz.model.linear import linear_terms
+from polyviz.model.linear import linear_terms, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.codegen.bodies import inner_iterators, placed_body
-from polyviz.codegen.index import simplified, written
+from polyviz.codegen.index import simplified
 from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Binary, Constant, Element, Expression, Name, substitute, walk
-from polyviz.model.linear import linear_terms
+from polyviz.model.linear import linear_terms, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

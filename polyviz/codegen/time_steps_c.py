@@ -15,14 +15,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.index import simplified, written
+from polyviz.codegen.index import simplified
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.loops import Block, For
 from polyviz.codegen.naming import substituted
 from polyviz.codegen.row_blocks import is_along, moved_along
 from polyviz.codegen.time_steps import bound_in_stage, stages_of, sweeps_of
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, rebuild
-from polyviz.model.linear import linear_terms
+from polyviz.model.linear import linear_terms, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

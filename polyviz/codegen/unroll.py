@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import written
 from polyviz.codegen.loops import Block, For, If, LoopNode, children_of, rewrite
 from polyviz.codegen.naming import substituted
 from polyviz.model.expression import Binary, Call, Compare, Constant, Expression, Name
-from polyviz.model.linear import added, linear_terms, scaled
+from polyviz.model.linear import added, linear_terms, scaled, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import simplified, written
+from polyviz.codegen.index import simplified
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.naming import substituted
 from polyviz.model.expression import Binary, Call, Expression
-from polyviz.model.linear import Terms, added, linear_terms, scaled
+from polyviz.model.linear import Terms, added, linear_terms, scaled, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,6 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import inner_iterators
-from polyviz.codegen.index import written
 from polyviz.codegen.loops import For, descendants, instances
 from polyviz.model.expression import (
     Binary,
@@ -24,7 +23,7 @@ from polyviz.model.expression import (
     substitute,
     walk,
 )
-from polyviz.model.linear import Terms, added, linear_terms, scaled
+from polyviz.model.linear import Terms, added, linear_terms, scaled, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

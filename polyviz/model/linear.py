@@ -39,3 +39,30 @@ def added(left: Terms | None, right: Terms | None) -> Terms | None:
     for name, value in right.items():
         result[name] = result.get(name, 0) + value
     return result
+
+
+def written(terms: Terms) -> Expression:
+    """The expression that ``terms`` stand for: positive terms first, the constant last.
+
+    >>> written({"i": -1, "n": 1, "": 2})
+    Binary(operator='+', left=Binary(operator='-', left=Name(name='n'), right=Name(name='i')), right=Constant(value=2))
+    """
+    named = [(name, value) for name, value in terms.items() if name and value]
+    ordered = sorted(named, key=lambda term: term[1] < 0)
+    constant = terms.get("", 0)
+    result: Expression | None = None
+    for name, value in ordered:
+        result = _appended(result, _term(name, abs(value)), value < 0)
+    if result is None:
+        return Constant(constant)
+    return result if not constant else _appended(result, Constant(abs(constant)), constant < 0)
+
+
+def _term(name: str, factor: int) -> Expression:
+    return Name(name) if factor == 1 else Binary("*", Constant(factor), Name(name))
+
+
+def _appended(result: Expression | None, term: Expression, negative: bool) -> Expression:
+    if result is not None:
+        return Binary("-" if negative else "+", result, term)
+    return Unary("-", term) if negative else term

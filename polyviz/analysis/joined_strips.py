@@ -1,0 +1,309 @@
+"""Loops that were cut into strips by hand are one loop again, where nothing depends on the strips.
+
+    for ii in range(0, n, 32):                         for i in range(n):
+        for jj in range(0, n, 32):                         for j in range(n):
+            for i in range(ii, min(ii + 32, n)):    ->         B[j, i] = A[i, j]
+                for j in range(jj, min(jj + 32, n)):
+                    B[j, i] = A[i, j]
+
+Someone who cuts loops into tiles decides what fits the cache; here a schedule is looked for, and strips would be in its
+way: tiles of register tiles, vectors and time need the loop that was there before. A loop goes when its value follows
+from that of the loops inside it (``ii`` is where the strip of ``i`` begins), when no statement needs it but to say
+which strip it is in (``A[ii + i]`` with ``i`` in ``range(32)``), and when every dependence keeps its direction.
+
+Source: the inverse of strip mining; tiling a band is legal when all of its loops may be interchanged (Wolf and Lam, "A
+data locality optimizing algorithm", 1991), and so is the way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, TypeVar
+
+import islpy as isl
+
+from polyviz.analysis.dependences import dependences
+from polyviz.analysis.legality import keeps_order
+from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind
+from polyviz.analysis.times import maps_of, sets_of, union_of
+from polyviz.model.expression import Assign, Expression, children, rebuild, rewritten
+from polyviz.model.linear import linear_terms, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from polyviz.analysis.nesting import Nest
+    from polyviz.errors import Span
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.expression import Node
+    from polyviz.model.linear import Terms
+    from polyviz.model.scop import Scop, Statement
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+_T = TypeVar("_T")
+
+
+def with_strips_joined(scop: Scop, known: Dependences) -> Scop:
+    """``scop`` without the loops over strips that its order does not need; itself where there are none.
+
+    Notes say which loops are gone.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract('''def double(A, n):
+    ...     for ii in range(0, n, 8):
+    ...         for i in range(ii, min(ii + 8, n)):
+    ...             A[i] = 2 * A[i]''')
+    >>> joined = with_strips_joined(part, pv.analysis.dependences(part))
+    >>> print(joined.statements[0].domain)
+    [n] -> { S0[i] : 0 <= i < n }
+    """
+    result, names = scop, list[str]()
+    origin = {one.name: _identity(one) for one in scop.statements}
+    for span in _loops(scop):
+        found = _without_loop(result, span)
+        if found is None:
+            continue
+        smaller, moved = found
+        total = {name: own.apply_range(moved[name]) for name, own in origin.items()}
+        times = union_of(total.values(), scop.context.get_space()).apply_range(smaller.schedule.get_map())
+        if not keeps_order(scop, times, known):
+            continue
+        names.append(_name_of(result, span))
+        result, origin = smaller, total
+    if not names:
+        return scop
+    return replace(result, notes=(*scop.notes, _said(names)))
+
+
+def _said(names: list[str]) -> str:
+    which = ", ".join(f"`{name}`" for name in names)
+    if len(names) == 1:
+        return f"The loop {which} only says where strips begin, which are taken as the one loop they were cut from."
+    return f"The loops {which} only say where strips begin, which are taken as the loops that they were cut from."
+
+
+def _loops(scop: Scop) -> list[Span]:
+    """The loops of the source around other loops, outermost first, as far as each iterator has one."""
+    spans = [span for one in scop.statements for span in one.loop_spans[: len(one.iterators)]]
+    return list(dict.fromkeys(spans))
+
+
+def _name_of(scop: Scop, span: Span) -> str:
+    [name, *_] = [one.iterators[one.loop_spans.index(span)] for one in scop.statements if span in one.loop_spans]
+    return name
+
+
+def _identity(statement: Statement) -> isl.Map:
+    return isl.Map.identity(statement.domain.get_space().map_from_set()).intersect_domain(statement.domain)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joining:
+    """``statement`` without its iterator at ``strip``; ``point``, where given, counts within the strip and becomes
+    ``point + factor * strip``."""
+
+    statement: Statement
+    strip: int
+    point: int | None = None
+    factor: int = 0
+
+    def relation(self) -> isl.Map:
+        """The old instances, each to the new one."""
+        values = self._values()
+        if self.point is not None:
+            values = values.set_aff(self.point, self._joined())
+        whole = isl.Map.from_multi_aff(values).intersect_domain(self.statement.domain)
+        return self._named(whole.project_out(_OUT, self.strip, 1))
+
+    def joined(self) -> isl.Map:
+        """The value of the loop that the two become."""
+        return isl.Map.from_aff(self._joined()).intersect_domain(self.statement.domain)
+
+    def _joined(self) -> isl.Aff:
+        assert self.point is not None
+        values = self._values()
+        return values.get_at(self.point).add(values.get_at(self.strip).scale_val(isl.Val(self.factor)))
+
+    def _values(self) -> isl.MultiAff:
+        return isl.MultiAff.identity(self.statement.domain.get_space().map_from_set())
+
+    def _named(self, relation: isl.Map) -> isl.Map:
+        kept = relation.set_tuple_name(_OUT, self.statement.name)
+        for position, name in enumerate(self._kept(self.statement.iterators)):
+            kept = kept.set_dim_name(_OUT, position, name)
+        return kept
+
+    def made(self, relation: isl.Map) -> Statement:
+        """The statement of the new instances."""
+        statement, domain = self.statement, _by_sizes(relation.range().coalesce())
+
+        return replace(
+            statement,
+            iterators=self._kept(statement.iterators),
+            domain=domain,
+            accesses=tuple(one.mapped(lambda old: _moved(old, relation, domain)) for one in statement.accesses),
+            body=rewritten(statement.body, self._placed),
+            loop_spans=self._kept(statement.loop_spans),
+        )
+
+    def _kept(self, by_loop: tuple[_T, ...]) -> tuple[_T, ...]:
+        return tuple(one for position, one in enumerate(by_loop) if position != self.strip)
+
+    def _placed(self, node: Node) -> Node:
+        """``node`` by the new iterators: a sum that begins with the strip is the point alone."""
+        name = self.statement.iterators[self.strip]
+        terms = linear_terms(node) if isinstance(node, Expression) else None
+        if terms is None or name not in terms:
+            return rebuild(node, self._placed)
+        return written({one: factor for one, factor in terms.items() if one != name})
+
+
+def _joining(statement: Statement, strip: int) -> _Joining | None:
+    """How ``statement`` does without its iterator at ``strip``."""
+    name = statement.iterators[strip]
+    uses = [terms for terms in _sums(statement) if terms.get(name)]
+    if not uses:
+        return _Joining(statement, strip)
+    for point in range(strip + 1, len(statement.iterators)):
+        factor = _common_factor(statement, name, statement.iterators[point])
+        if factor is not None:
+            return _Joining(statement, strip, point, factor)
+    return None
+
+
+def _common_factor(statement: Statement, strip: str, point: str) -> int | None:
+    """What ``strip`` counts for, in terms of ``point``, wherever one of the two is used; None where that differs."""
+    both = [(terms.get(strip, 0), terms.get(point, 0)) for terms in _sums(statement)]
+    used = [(outer, inner) for outer, inner in both if outer or inner]
+    if not all(inner and outer % inner == 0 for outer, inner in used):
+        return None
+    factors = {outer // inner for outer, inner in used}
+    return factors.pop() if len(factors) == 1 else None
+
+
+def _sums(statement: Statement) -> Iterator[Terms]:
+    """The linear combinations of names in the text of ``statement``, each as large as it can be."""
+    pending: list[Node] = list(statement.body)
+    while pending:
+        node = pending.pop()
+        terms = linear_terms(node) if isinstance(node, Expression) else None
+        if terms is None:
+            pending += children(node)
+        else:
+            yield terms
+
+
+def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | None:
+    """``scop`` without the loop at ``span``, and where the instances of the statements in it went; None where one of
+    them needs that loop, or two instances would become one."""
+    nests = loop_nests(scop.schedule)
+    if any(len(nests[one.name].loops) != len(one.iterators) for one in scop.statements):
+        return None
+    joinings: dict[str, _Joining] = {}
+    for statement in scop.statements:
+        if span in statement.loop_spans:
+            found = _joining(statement, statement.loop_spans.index(span))
+            if found is None or not _keeps_point_loop(found, nests[statement.name]):
+                return None
+            joinings[statement.name] = found
+    relations = {
+        one.name: joinings[one.name].relation() if one.name in joinings else _identity(one) for one in scop.statements
+    }
+    again = [name for name, relation in relations.items() if not relation.is_injective()]
+    if not all(_may_run_once(scop, name) for name in again):
+        return None
+    statements = tuple(
+        joinings[one.name].made(relations[one.name]) if one.name in joinings else one for one in scop.statements
+    )
+    domains = {one.name: one.domain for one in statements}
+    schedule = _Order(joinings, relations, domains).below(scop.schedule.get_root(), 0)
+    smaller = replace(scop, statements=statements, schedule=schedule)
+    return (smaller, relations) if all(_is_used_at_once(smaller, name) for name in again) else None
+
+
+def _may_run_once(scop: Scop, name: str) -> bool:
+    """Whether instances of a statement that are alike store the same value, which is used where it is stored."""
+    statement = scop.statement(name)
+    match statement.body:
+        case (Assign(operator=None),):
+            read = {one.array for one in statement.accesses if one.kind == "read"}
+            stored = {one.array for part in scop.statements for one in part.accesses if one.kind == "write"}
+            return statement.exact and not read & stored and _is_used_at_once(scop, name)
+    return False
+
+
+def _is_used_at_once(scop: Scop, name: str) -> bool:
+    """Whether what a statement stores is a temporary of the iteration, that of all loops around it."""
+    depth = len(scop.statement(name).iterators)
+    [array] = {one.array for one in scop.statement(name).accesses if one.kind == "write"}
+    writers = [part for part in scop.statements for one in part.accesses if (one.kind, one.array) == ("write", array)]
+    private = {found.array: found.depth for found in dependences(scop).privatizations}
+    return len(writers) == 1 and private.get(array) == depth
+
+
+def _keeps_point_loop(joining: _Joining, nest: Nest) -> bool:
+    """Whether the loop within strips counts upwards, as that over strips then does: its values are its iterator's."""
+    if joining.point is None:
+        return True
+    row = nest.loops[joining.point].row
+    assert row is not None
+    return row.is_equal(_value(joining.statement, joining.point))
+
+
+def _value(statement: Statement, position: int) -> isl.Map:
+    own = isl.MultiAff.identity(statement.domain.get_space().map_from_set()).get_at(position)
+    return isl.Map.from_aff(own).intersect_domain(statement.domain)
+
+
+def _moved(old: isl.Map, relation: isl.Map, domain: isl.Set) -> isl.Map:
+    """What ``old`` says of instances, said of those in ``domain`` that ``relation`` makes of them."""
+    return old.apply_domain(relation).gist_domain(domain).intersect_domain(domain)
+
+
+def _by_sizes(domain: isl.Set) -> isl.Set:
+    """``domain`` with bounds that sizes tell, ``i < 32 * ceil(n / 32)``, in place of conditions on strips, ``32 *
+    floor(i / 32) < n``, where these say the same."""
+    if domain.n_basic_set() != 1 or domain.get_basic_set_list().get_at(0).dim(isl.dim_type.div) == 0:
+        return domain
+    box, space = domain.remove_divs(), domain.get_space()
+    for position in range(domain.dim(isl.dim_type.set)):
+        value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, position)
+        box = box.intersect(value.le_set(domain.dim_max(position).insert_domain(space)))
+    return box if box.is_equal(domain) else domain
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Makes the tree that is left; ``relations`` take the old instances to the new ones, which are in ``domains``."""
+
+    joinings: Mapping[str, _Joining]
+    relations: Mapping[str, isl.Map]
+    domains: Mapping[str, isl.Set]
+
+    def below(self, node: isl.ScheduleNode, depth: int) -> isl.Schedule:
+        """The tree below ``node``, which is inside ``depth`` loops."""
+        kind = node_kind(node)
+        if kind == Kind.leaf:
+            here = [self.domains[one.get_tuple_name()] for one in sets_of(node.get_domain())]
+            return isl.Schedule.from_domain(reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, here)))
+        if kind in (Kind.sequence, Kind.set):
+            parts = [self.below(node.child(number).child(0), depth) for number in range(node.n_children())]
+            return reduce(isl.Schedule.sequence, parts)
+        if kind != Kind.band:
+            return self.below(node.child(0), depth)
+        below = self.below(node.child(0), depth + 1)
+        rows = self._rows(node, depth)
+        return below if rows is None else below.get_root().child(0).insert_partial_schedule(rows).get_schedule()
+
+    def _rows(self, band: isl.ScheduleNode, depth: int) -> isl.MultiUnionPwAff | None:
+        """The loop ``band`` by the new instances; None where it is the one that goes."""
+        rows = list[isl.Map]()
+        for row in maps_of(member_rows(band)[0]):
+            name = row.get_tuple_name(_IN)
+            joining = self.joinings.get(name)
+            if joining is not None and joining.strip == depth:
+                return None
+            own = joining.joined() if joining is not None and joining.point == depth else row
+            rows.append(_moved(own, self.relations[name], self.domains[name]))
+        return isl.MultiUnionPwAff.from_union_map(union_of(rows, band.get_domain().get_space()))
