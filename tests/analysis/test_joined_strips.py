@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ LEFT_ALONE = {
                     for i in range(ii, min(ii + 8, n - 1)):
                         A[i] = A[i - 1] + A[i + 1]
         """,
-    "what a strip computes again changes": HOISTED.replace("a * B[k, j]", "a * B[k, j]\n                A[i, k] += 1.0"),
+    "what a strip computes again changes": f"{HOISTED.rstrip()}\n                    A[i, k] += 1.0\n",
     "a strip that runs backwards": """
         def f(A, n):
             for ii in range(0, n, 8):
