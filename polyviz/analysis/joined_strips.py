@@ -27,11 +27,11 @@ from polyviz.analysis.dependences import dependences
 from polyviz.analysis.legality import keeps_order
 from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind
 from polyviz.analysis.times import maps_of, sets_of, union_of
-from polyviz.model.expression import Assign, Expression, children, rebuild, rewritten
+from polyviz.model.expression import Assign, Constant, Expression, children, rebuild, rewritten, substitute
 from polyviz.model.linear import linear_terms, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from polyviz.analysis.nesting import Nest
     from polyviz.errors import Span
@@ -99,11 +99,46 @@ def _identity(statement: Statement) -> isl.Map:
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the parameters of a part: its ``context``, and those that have one value there."""
+
+    context: isl.Set
+    values: dict[str, Expression]
+
+    @classmethod
+    def of(cls, context: isl.Set) -> _Known:
+        """What ``context`` tells."""
+        parameter = isl.dim_type.param
+        found = {
+            context.get_dim_name(parameter, place): context.plain_get_val_if_fixed(parameter, place)
+            for place in range(context.dim(parameter))
+        }
+        return cls(context, {str(name): Constant(int(one.to_python())) for name, one in found.items() if one.is_int()})
+
+    def terms(self, node: Node) -> Terms | None:
+        """``node`` as a linear combination of names, once parameters of one value are numbers."""
+        told = substitute(node, self.values) if self.values else node
+        return linear_terms(told) if isinstance(told, Expression) else None
+
+    def sums(self, statement: Statement) -> Iterator[Terms]:
+        """The linear combinations of names in the text of ``statement``, each as large as it can be."""
+        pending: list[Node] = list(statement.body)
+        while pending:
+            node = pending.pop()
+            terms = self.terms(node)
+            if terms is None:
+                pending += children(node)
+            else:
+                yield terms
+
+
+@dataclass(frozen=True, slots=True)
 class _Joining:
     """``statement`` without its iterator at ``strip``; ``point``, where given, counts within the strip and becomes
     ``point + factor * strip``."""
 
     statement: Statement
+    known: _Known
     strip: int
     point: int | None = None
     factor: int = 0
@@ -114,6 +149,7 @@ class _Joining:
         if self.point is not None:
             values = values.set_aff(self.point, self._joined())
         whole = isl.Map.from_multi_aff(values).intersect_domain(self.statement.domain)
+        whole = whole.intersect_params(self.known.context)
         return self._named(whole.project_out(_OUT, self.strip, 1))
 
     def joined(self) -> isl.Map:
@@ -136,13 +172,17 @@ class _Joining:
 
     def made(self, relation: isl.Map) -> Statement:
         """The statement of the new instances."""
-        statement, domain = self.statement, _by_sizes(relation.range().coalesce())
+        statement, context = self.statement, self.known.context
+        domain = _by_sizes(relation.range().coalesce()).gist_params(context)
+
+        def moved(old: isl.Map) -> isl.Map:
+            return _moved(old, relation, domain, context)
 
         return replace(
             statement,
             iterators=self._kept(statement.iterators),
             domain=domain,
-            accesses=tuple(one.mapped(lambda old: _moved(old, relation, domain)) for one in statement.accesses),
+            accesses=tuple(one.mapped(moved) for one in statement.accesses),
             body=rewritten(statement.body, self._placed),
             loop_spans=self._kept(statement.loop_spans),
         )
@@ -153,28 +193,27 @@ class _Joining:
     def _placed(self, node: Node) -> Node:
         """``node`` by the new iterators: a sum that begins with the strip is the point alone."""
         name = self.statement.iterators[self.strip]
-        terms = linear_terms(node) if isinstance(node, Expression) else None
+        terms = self.known.terms(node)
         if terms is None or name not in terms:
             return rebuild(node, self._placed)
         return written({one: factor for one, factor in terms.items() if one != name})
 
 
-def _joining(statement: Statement, strip: int) -> _Joining | None:
+def _joining(statement: Statement, known: _Known, strip: int) -> _Joining | None:
     """How ``statement`` does without its iterator at ``strip``."""
-    name = statement.iterators[strip]
-    uses = [terms for terms in _sums(statement) if terms.get(name)]
-    if not uses:
-        return _Joining(statement, strip)
+    name, sums = statement.iterators[strip], [*known.sums(statement)]
+    if not any(terms.get(name) for terms in sums):
+        return _Joining(statement, known, strip)
     for point in range(strip + 1, len(statement.iterators)):
-        factor = _common_factor(statement, name, statement.iterators[point])
+        factor = _common_factor(sums, name, statement.iterators[point])
         if factor is not None:
-            return _Joining(statement, strip, point, factor)
+            return _Joining(statement, known, strip, point, factor)
     return None
 
 
-def _common_factor(statement: Statement, strip: str, point: str) -> int | None:
+def _common_factor(sums: Iterable[Terms], strip: str, point: str) -> int | None:
     """What ``strip`` counts for, in terms of ``point``, wherever one of the two is used; None where that differs."""
-    both = [(terms.get(strip, 0), terms.get(point, 0)) for terms in _sums(statement)]
+    both = [(terms.get(strip, 0), terms.get(point, 0)) for terms in sums]
     used = [(outer, inner) for outer, inner in both if outer or inner]
     if not all(inner and outer % inner == 0 for outer, inner in used):
         return None
@@ -182,16 +221,6 @@ def _common_factor(statement: Statement, strip: str, point: str) -> int | None:
     return factors.pop() if len(factors) == 1 else None
 
 
-def _sums(statement: Statement) -> Iterator[Terms]:
-    """The linear combinations of names in the text of ``statement``, each as large as it can be."""
-    pending: list[Node] = list(statement.body)
-    while pending:
-        node = pending.pop()
-        terms = linear_terms(node) if isinstance(node, Expression) else None
-        if terms is None:
-            pending += children(node)
-        else:
-            yield terms
 
 
 def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | None:
@@ -200,10 +229,10 @@ def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | N
     nests = loop_nests(scop.schedule)
     if any(len(nests[one.name].loops) != len(one.iterators) for one in scop.statements):
         return None
-    joinings: dict[str, _Joining] = {}
+    known, joinings = _Known.of(scop.context), dict[str, _Joining]()
     for statement in scop.statements:
         if span in statement.loop_spans:
-            found = _joining(statement, statement.loop_spans.index(span))
+            found = _joining(statement, known, statement.loop_spans.index(span))
             if found is None or not _keeps_point_loop(found, nests[statement.name]):
                 return None
             joinings[statement.name] = found
@@ -217,7 +246,7 @@ def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | N
         joinings[one.name].made(relations[one.name]) if one.name in joinings else one for one in scop.statements
     )
     domains = {one.name: one.domain for one in statements}
-    schedule = _Order(joinings, relations, domains).below(scop.schedule.get_root(), 0)
+    schedule = _Order(scop.context, joinings, relations, domains).below(scop.schedule.get_root(), 0)
     smaller = replace(scop, statements=statements, schedule=schedule)
     return (smaller, relations) if all(_is_used_at_once(smaller, name) for name in again) else None
 
@@ -256,9 +285,9 @@ def _value(statement: Statement, position: int) -> isl.Map:
     return isl.Map.from_aff(own).intersect_domain(statement.domain)
 
 
-def _moved(old: isl.Map, relation: isl.Map, domain: isl.Set) -> isl.Map:
+def _moved(old: isl.Map, relation: isl.Map, domain: isl.Set, context: isl.Set) -> isl.Map:
     """What ``old`` says of instances, said of those in ``domain`` that ``relation`` makes of them."""
-    return old.apply_domain(relation).gist_domain(domain).intersect_domain(domain)
+    return old.apply_domain(relation).gist_params(context).gist_domain(domain).intersect_domain(domain)
 
 
 def _by_sizes(domain: isl.Set) -> isl.Set:
@@ -277,6 +306,7 @@ def _by_sizes(domain: isl.Set) -> isl.Set:
 class _Order:
     """Makes the tree that is left; ``relations`` take the old instances to the new ones, which are in ``domains``."""
 
+    context: isl.Set
     joinings: Mapping[str, _Joining]
     relations: Mapping[str, isl.Map]
     domains: Mapping[str, isl.Set]
@@ -305,5 +335,5 @@ class _Order:
             if joining is not None and joining.strip == depth:
                 return None
             own = joining.joined() if joining is not None and joining.point == depth else row
-            rows.append(_moved(own, self.relations[name], self.domains[name]))
+            rows.append(_moved(own, self.relations[name], self.domains[name], self.context))
         return isl.MultiUnionPwAff.from_union_map(union_of(rows, band.get_domain().get_space()))

@@ -2,18 +2,21 @@
 
 ``def f(A, x): return A @ x`` means one loop nest for matrices and another one for vectors. numba compiles a function
 when it is called, for the types of that call; here that is done where the text alone does not tell. A call also says
-which arguments are None, where the text asks ``if out is None``.
+which arguments are None, where the text asks ``if out is None``, and what the block size or the stride is, where loops
+are affine only for constants.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 import threading
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from polyviz.api.extracting import part_of
 from polyviz.errors import ArgumentError, ExtractionError
-from polyviz.frontend import ABSENT, Truths
+from polyviz.frontend import ABSENT, Truths, Value, may_be_none
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import plain_function
 
@@ -21,9 +24,16 @@ if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
+    from polyviz.runtime.execute import Runner
+
     Reading = Callable[[Mapping[str, int]], Kernel]
 
 _MOST_DIMENSIONS = 6
+_LARGEST_VALUE = 1024
+_MOST_VALUES = 4
+"""Values, and combinations of them, that loops are compiled for: blocks and strides are small, and few at a time."""
 _MOST_TRIED = 5
 """Arguments whose dimensions are tried together."""
 _MOST_MASKS = 4
@@ -38,11 +48,12 @@ def ranks_given(
     arguments: tuple[Any, ...],
     keywords: Mapping[str, Any] | None = None,
     asked: Collection[str] = (),
+    deciding: Collection[str] = (),
 ) -> dict[str, int]:
     """The dimensions of the arrays of a call, by argument; none where the call does not fit.
 
     Those of arguments that are ``asked`` whether they are None are told in any case: ``ABSENT`` where they are. Those
-    of truth values are ``Truths``.
+    of truth values are ``Truths``. Arguments that are ``deciding`` are told by their ``Value``, if all are small.
 
     >>> import inspect, numpy as np
     >>> ranks_given(inspect.signature(lambda A, n, w=None: None), (np.zeros((2, 3)), 4), asked={"w"})
@@ -58,7 +69,21 @@ def ranks_given(
     named = bound.arguments
     ranks = {name: _rank(value) for name, value in named.items() if hasattr(value, "dtype")}
     told = {name: ABSENT if named[name] is None else ranks.get(name, 0) for name in named if name in asked}
-    return {name: rank for name, rank in ranks.items() if rank} | told
+    return {name: rank for name, rank in ranks.items() if rank} | told | _values(named, deciding)
+
+
+def _values(named: Mapping[str, Any], deciding: Collection[str]) -> dict[str, Value]:
+    values = {name: _value(named.get(name)) for name in deciding}
+    small = {name: Value(value) for name, value in values.items() if 0 < value <= _LARGEST_VALUE}
+    return small if len(small) == len(values) else {}
+
+
+def _value(given: Any) -> int:
+    """The whole number that was ``given``; 0 for anything else."""
+    try:
+        return 0 if isinstance(given, bool) or hasattr(given, "__len__") else operator.index(given)
+    except TypeError:
+        return 0
 
 
 def _rank(value: Any) -> int:
@@ -66,28 +91,89 @@ def _rank(value: Any) -> int:
     return Truths(rank) if value.dtype == bool else rank
 
 
+def part_of_call(
+    source: object,
+    signature: inspect.Signature | None,
+    arguments: tuple[Any, ...],
+    *,
+    sizes: Mapping[str, int] | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    by_values: bool = True,
+) -> Scop:
+    """The part that a call of ``source`` with ``arguments`` runs; raises ExtractionError.
+
+    ``by_values``: where more is affine for the values of this call, it is the part for those.
+
+    >>> import inspect, numpy as np
+    >>> def clear(A, block):
+    ...     for i in range(0, len(A), block):
+    ...         A[i] = 0.0
+    >>> part = part_of_call(clear, inspect.signature(clear), (np.ones(9), 3))
+    >>> print(part.statements[0].domain)
+    [A_shape_0] -> { S0[i] : (i) mod 3 = 0 and 0 <= i < A_shape_0 }
+    """
+    asked = may_be_none(source)
+
+    def read(deciding: Collection[str]) -> Scop:
+        ranks = ranks_given(signature, arguments, asked=asked, deciding=deciding)
+        return part_of(source, sizes=sizes, namespace=namespace, ranks=ranks)
+
+    scop = read(())
+    if not (by_values and scop.deciding):
+        return scop
+    try:
+        return read(scop.deciding)
+    except ExtractionError:
+        return scop
+
+
 class Readings:
     """The kernels of one function, by the dimensions of the arrays that calls gave, made by ``reading``.
 
-    ``asked``: the arguments of which the text asks whether they are None.
+    ``asked``: the arguments of which the text asks whether they are None. ``by_values``: whether there may be kernels
+    for the values of arguments, too, whose statements are others.
     """
 
     def __init__(
-        self, reading: Reading, signature: inspect.Signature | None, asked: Collection[str] = ()
+        self,
+        reading: Reading,
+        signature: inspect.Signature | None,
+        asked: Collection[str] = (),
+        *,
+        by_values: bool = False,
     ) -> None:
         self.signature = signature
         self.asked = asked
+        self.by_values = by_values
         self._reading = reading
-        self._known: dict[tuple[tuple[str, int, bool], ...], Kernel] = {}
+        self._known: dict[tuple[tuple[str, int, str], ...], Kernel] = {}
+        self._values: set[tuple[int, ...]] = set()
         self._making = threading.Lock()
 
     def of(self, ranks: Mapping[str, int]) -> Kernel:
         """The kernel for arrays of these dimensions; raises ExtractionError where they have none."""
-        key = tuple(sorted((name, rank, isinstance(rank, Truths)) for name, rank in ranks.items()))
+        key = tuple(sorted((name, int(rank), type(rank).__name__) for name, rank in ranks.items()))
         with self._making:
             if key not in self._known:
                 self._known[key] = self._reading(ranks)
             return self._known[key]
+
+    def for_values(
+        self, deciding: Collection[str], arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> Kernel | None:
+        """The kernel for the values that a call gives ``deciding`` arguments; None where they are large, or more of
+        them came before than are compiled for."""
+        if not (self.by_values and deciding):
+            return None
+        ranks = ranks_given(self.signature, arguments, keywords, self.asked, deciding)
+        values = tuple(ranks.get(name, 0) for name in deciding)
+        if not all(values) or (values not in self._values and len(self._values) >= _MOST_VALUES):
+            return None
+        self._values.add(values)
+        try:
+            return self.of(ranks)
+        except ExtractionError:
+            return None  # the loops that take any value say what is wrong, or know how to go on
 
     def given(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, int]:
         """The dimensions of the arrays of a call."""
@@ -95,12 +181,28 @@ class Readings:
 
 
 class RereadKernel(Kernel):
-    """A kernel that is read anew for arrays of more dimensions than its text tells: ``x`` of ``x + 1`` may be one."""
+    """A kernel that is read anew for arrays of more dimensions than its text tells: ``x`` of ``x + 1`` may be one.
+
+    So it is for the first values of arguments that make more of its loops affine.
+    """
 
     readings: Readings | None = None
+    _called: Any = None
+    """The kernel that ran the latest call, where it was another one."""
+
+    @property
+    def plan(self) -> Plan:
+        """How the schedule of the latest call is mapped to the target."""
+        plan: Plan = super().plan if self._called is None else self._called.plan
+        return plan
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""
+        readings = self.readings
+        valued = None if readings is None else readings.for_values(self.scop.deciding, arguments, keywords)
+        if valued is not None:
+            return self._result_of(valued, arguments, keywords)
+        self._called = None
         try:
             return super().__call__(*arguments, **keywords)
         except ArgumentError as error:  # raised before anything runs
@@ -114,9 +216,18 @@ class RereadKernel(Kernel):
                 told = f"Read with the dimensions of this call, it is refused{place}: {refusal.message}"
                 error.hint = f"{error.hint} {told}".strip()
                 raise error from refusal
+        return self._result_of(kernel, arguments, keywords)
+
+    def _result_of(self, kernel: Kernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         result = kernel(*arguments, **keywords)
-        self._latest = kernel.program
+        self._called, self._latest = kernel, kernel.program
         return result
+
+    def _latest_runner(self) -> Runner | None:
+        if self._called is None:
+            return super()._latest_runner()
+        runner: Runner | None = self._called._latest_runner()
+        return runner
 
     def _was_read_for(self, ranks: Mapping[str, int]) -> bool:
         """Whether a call with these dimensions is refused for another reason than how the text was read."""
@@ -157,7 +268,9 @@ class OpenKernel:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""
         self._check_number(arguments, keywords)
-        self._latest = kernel = self._readings.of(self._readings.given(arguments, keywords))
+        kernel = self._readings.of(self._readings.given(arguments, keywords))
+        valued = self._readings.for_values(kernel.scop.deciding, arguments, keywords)
+        self._latest = kernel = valued or kernel
         return kernel(*arguments, **keywords)
 
     def _check_number(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:

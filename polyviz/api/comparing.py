@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.rounding import rounded_by_libraries
-from polyviz.api.by_call import ranks_given
-from polyviz.api.compiling import ScheduleChoice, build_kernel, named_schedules, signature_of
-from polyviz.api.extracting import part_of
+from polyviz.api.by_call import part_of_call
+from polyviz.api.compiling import ScheduleChoice, build_kernel, is_scheduler, named_schedules, signature_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
 from polyviz.api.rooflines import roofline_of
 from polyviz.api.targets import resolve_target, second_choice
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
-from polyviz.frontend import may_be_none
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.model.program import CONTRACTS
@@ -183,11 +181,11 @@ def run_race(
 def _raced(
     source: object, arguments: tuple[Any, ...], contenders: Sequence[Contender], how: RaceOptions
 ) -> Comparison:
-    ranks = ranks_given(signature_of(source), arguments, asked=may_be_none(source))
-    scop = part_of(source, sizes=how.sizes, namespace=how.namespace, ranks=ranks)
+    signature, named = signature_of(source), all(is_scheduler(one.schedule) for one in contenders)
+    scop = part_of_call(source, signature, arguments, sizes=how.sizes, namespace=how.namespace, by_values=named)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(several(how.baselines))]
-    bound, moved = bind_on_host(scop, signature_of(source), arguments)
+    bound, moved = bind_on_host(scop, signature, arguments)
     check_bounds(scop, dict(bound.parameters), bound.shapes)
     field = _Field(scop, dependences, source, how.namespace, AtHand.of(bound), rounding(scop, bound))
     entries = [field.enter(contender) for contender in contenders]

@@ -86,7 +86,8 @@ def compile(
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
     ``register_tile=(6, 4)`` asks for tiles of 6 rows of 4 vector registers.
     Where the text leaves open how many dimensions an array has, or asks whether an argument is None, calls tell, as for
-    numba; what is refused whatever they are is refused here.
+    numba; what is refused whatever they are is refused here. A block size or stride among the arguments is compiled
+    for the first values that calls give it, where loops are affine only for constants.
     ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -112,7 +113,8 @@ def compile(
 
     signature = None if isinstance(source, Kernel) else signature_of(source)
     asked = may_be_none(source) if signature is not None else frozenset[str]()
-    readings = Readings(lambda ranks: built(extracted(ranks)), signature, asked)
+    named = is_scheduler(schedule)
+    readings = Readings(lambda ranks: built(extracted(ranks)), signature, asked, by_values=named)
     try:
         scop = extracted({})
     except ExtractionError as refusal:
@@ -151,7 +153,7 @@ def build_kernel(
     """
     at_hand, resolved = at_hand or AtHand(), resolve_target(target)
     wanted = read_options(options)
-    found = recalled(scop, schedule if _is_scheduler(schedule) else None, resolved, wanted, at_hand)
+    found = recalled(scop, schedule if is_scheduler(schedule) else None, resolved, wanted, at_hand)
     wanted = found.options
     switches_of_plan = dict(wanted.switches)
     for keyword, change in CHANGES.items():
@@ -159,10 +161,10 @@ def build_kernel(
             part = change(scop, dependences)
             scop, dependences = part, dependences if part is scop else find_dependences(part)
     if resolved in DEVICE_TARGETS:
-        named = isinstance(schedule, str) and _is_scheduler(schedule)
+        named = isinstance(schedule, str) and is_scheduler(schedule)
         wanted = wanted.of_a_block(scheduler_options(str(schedule)) if named else ())
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
-    if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
+    if not switches_of_plan.pop("group", True) and is_scheduler(schedule):
         told = {**told, "group": False}
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
     planner = _Planner(scop, dependences, chosen, wanted, target, found.decisions, switches_of_plan)
@@ -171,7 +173,7 @@ def build_kernel(
     def turned(names: frozenset[str], place: str) -> Turned:
         part = with_transposed_arrays(scop, names)
         again = find_dependences(part)
-        order = choose_schedule(part, again, schedule, told, at_hand.sizes) if _is_scheduler(schedule) else chosen
+        order = choose_schedule(part, again, schedule, told, at_hand.sizes) if is_scheduler(schedule) else chosen
         other = replace(planner, scop=part, dependences=again, chosen=order)
         return Turned(part, again, other.plan(place), OtherPlans(None, cache(other.without_register_tiles)))
 
@@ -226,13 +228,18 @@ class _Planner:
         return self.plan(target, register_tile=False)
 
 
-def _is_scheduler(choice: ScheduleChoice) -> bool:
+def is_scheduler(choice: ScheduleChoice) -> bool:
+    """Whether ``choice`` names a scheduler, which looks for an order itself.
+
+    >>> is_scheduler("pluto"), is_scheduler("{ S0[i] -> [-i] }")
+    (True, False)
+    """
     return isinstance(choice, str) and not _is_isl_text(choice)
 
 
 def _may_change(schedule: ScheduleChoice, target: str) -> bool:
     """Whether the order is still to be found, for a processor: a schedule of one's own names the part's statements."""
-    return _is_scheduler(schedule) and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
+    return is_scheduler(schedule) and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
 
 
 def _unused(options: BuildOptions, target: str) -> Iterator[Decision]:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
-from polyviz.api.by_call import ranks_given
+from polyviz.api.by_call import part_of_call
 from polyviz.api.compiling import build_kernel, signature_of
-from polyviz.api.extracting import part_of
 from polyviz.api.options import read_options
 from polyviz.api.remembered import AtHand, memory_key
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError
-from polyviz.frontend import may_be_none
 from polyviz.mapping import DEVICE_TARGETS
 from polyviz.model.techniques import switches
 from polyviz.model.tuning import Trial, Tuning
@@ -81,9 +79,9 @@ def tune(
     read_options(fixed)
     resolved = _checked(seconds, schedule, resolve_target(target))
     way = make_strategy(strategy)
-    ranks = ranks_given(signature_of(source), arguments, asked=may_be_none(source))
-    scop = part_of(source, sizes=sizes, namespace=namespace, ranks=ranks)
-    bound = Binder(scop, signature_of(source)).bind(arguments, {})
+    signature = signature_of(source)
+    scop = part_of_call(source, signature, arguments, sizes=sizes, namespace=namespace)
+    bound = Binder(scop, signature).bind(arguments, {})
     check_bounds(scop, dict(bound.parameters), bound.shapes)
     builder = _Builder(scop, find_dependences(scop), source, schedule, resolved, fixed, namespace, bound)
     race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, time_limit)

@@ -54,6 +54,7 @@ from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.tuple_names import without_tuple_names
 from polyviz.frontend.usage import look_at
+from polyviz.frontend.values_told import with_values
 from polyviz.frontend.versions import with_versions
 from polyviz.frontend.views import without_views
 from polyviz.frontend.written_out import written_out
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from polyviz.frontend.nodes import Node
+    from polyviz.model.scop import Statement
 
 
 def extract(
@@ -78,8 +80,8 @@ def extract(
     ``sizes`` fixes parameters to values. ``namespace`` holds what is known around the text: globals of a function, or
     the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
     of a cell are follows from their use. ``filename`` names the text in Python's own messages. ``ranks`` are the
-    dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None and
-    ``Truths`` for one that holds truth values.
+    dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None, ``Truths`` for
+    one that holds truth values and ``Value`` for a number that is known.
 
     Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
     control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.
@@ -92,7 +94,7 @@ def extract(
     """
     try:
         text = with_ranks(without_absent(read_source(source, namespace, filename), ranks or {}), ranks or {})
-        return _extracted(text, dict(sizes or {}))
+        return _extracted(with_values(text, ranks or {}), dict(sizes or {}))
     except RecursionError:
         raise ExtractionError(
             "The program cannot be read: some expression of it is nested too deeply.",
@@ -172,6 +174,30 @@ def _extracted(source: Source, sizes: dict[str, int], cut: frozenset[int] = froz
         final_iterators=finals,
         exchanges=tuple(program.exchanges),
         docstring=source.docstring,
+        deciding=_deciding(program, statements),
+    )
+
+
+def _deciding(program: Program, statements: Iterable[Statement]) -> tuple[str, ...]:
+    """The arguments of a function whose values were asked for in vain, since only a constant would be affine.
+
+    The length of the rows of a matrix in one dimension, ``n`` of ``A[i * n + j]``, is none of them: its digits are
+    told apart without its value.
+    """
+    rows = {
+        part.get_dim_name(isl.dim_type.param, place)
+        for statement in statements
+        for access in statement.accesses
+        if len(access.strides) == 1
+        for factors in access.strides[0]
+        for part in factors
+        for place in range(part.dim(isl.dim_type.param))
+        if part.involves_dims(isl.dim_type.param, place, 1)
+    }
+    return tuple(
+        one.name
+        for one in program.parameters.parameters
+        if one.source.kind == "argument" and one.name in program.parameters.wanted - rows and not program.source.is_cell
     )
 
 
@@ -188,6 +214,8 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
         yield f"`{name}` is None, as in a call without it."
     for name in sorted(source.place_names) if source.is_cell else ():
         yield f"`{name}` keeps the value it had before the cell: it stands for places in arrays inside its loop only."
+    for name, value in sorted(source.told.items()):
+        yield f"`{name}` is taken as {value}, its value in this call: only for a constant are the loops affine."
     for name in sorted(unknown):
         yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
     for name in sorted(source.constants):

@@ -1,4 +1,5 @@
-"""What a call tells of an argument in the place of a number of dimensions: that it is None, or holds truth values."""
+"""What a call tells of an argument in the place of a number of dimensions: that it is None, holds truth values, or is
+a certain number."""
 
 from __future__ import annotations
 
@@ -11,4 +12,12 @@ class Truths(int):
 
     >>> Truths(2) + 1
     3
+    """
+
+
+class Value(int):
+    """The value of an argument that is a whole number.
+
+    >>> Value(32) == 32
+    True
     """

@@ -30,6 +30,7 @@ class ParameterTable:
         self._taken = set(taken)
         self._values = dict(values or {})
         self.frozen: dict[str, int] = {}
+        self.wanted: set[str] = set()
         self._by_source: dict[ParameterSource, Parameter] = {}
 
     @property
@@ -76,6 +77,8 @@ class ParameterTable:
         """
         names = [node.name for node in walk(expression) if isinstance(node, Name)]
         value = evaluated(expression, self._values) if names else None
+        if value is None and self.is_made_of_parameters(expression):
+            self.wanted |= {*names}
         if value is None or abs(value) >= LARGEST or not self.is_made_of_parameters(expression):
             return None
         self.frozen |= {name: self._values[name] for name in names}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
 from polyviz.frontend.functions import PURE
-from polyviz.frontend.given import Truths
+from polyviz.frontend.given import Truths, Value
 from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.literals import literal_number
 
@@ -33,6 +33,7 @@ class Source:
     loop or condition, and used only below, in the same block; ``row_names`` stand for parts of arrays in one block.
     ``absent`` are arguments that were left out of ``arguments``, since they are None, ``masks`` those that hold truth
     values in the call that the text is read for, and ``no_masks`` the other arrays of that call.
+    ``told`` are arguments whose values that call tells, which are written in their places.
     ``place_names`` stand for places in arrays, each for all subscripts of one.
     ``constants`` are arrays around the function, with their values of now. ``after_returns`` are assigned once, outside
     of loops and behind an early ``return``.
@@ -56,6 +57,7 @@ class Source:
     absent: frozenset[str] = frozenset()
     masks: frozenset[str] = frozenset()
     no_masks: frozenset[str] = frozenset()
+    told: Mapping[str, int] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
     after_returns: frozenset[str] = frozenset()
 
@@ -124,11 +126,11 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
         return source
     arguments = copy.deepcopy(source.arguments)
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if _is_open(one.annotation) and ranks.get(one.arg):
+        if _is_open(one.annotation) and ranks.get(one.arg) and not isinstance(ranks[one.arg], Value):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
     masks = frozenset(name for name, rank in ranks.items() if isinstance(rank, Truths))
-    no_masks = frozenset(name for name, rank in ranks.items() if rank > 0) - masks
-    return replace(source, arguments=arguments, masks=masks, no_masks=no_masks)
+    arrays = frozenset(name for name, rank in ranks.items() if rank > 0 and not isinstance(rank, Value))
+    return replace(source, arguments=arguments, masks=masks, no_masks=arrays - masks)
 
 
 def _is_open(annotation: ast.expr | None) -> bool:

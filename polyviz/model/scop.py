@@ -219,6 +219,8 @@ class Scop(Displayable):
     ``is_cell`` tells bare notebook loops from a function; then ``arguments`` are the names taken from the notebook.
     ``final_iterators`` maps a loop variable that stays visible after a cell to its value after the loops
     (a ``isl.PwAff`` over the parameters); ``exchanges`` are the names of arrays that are exchanged after a cell.
+    ``deciding`` names the arguments that are steps of loops or factors of their variables: more is affine where these
+    numbers are known.
     """
 
     name: str
@@ -235,6 +237,7 @@ class Scop(Displayable):
     final_iterators: tuple[tuple[str, isl.PwAff], ...] = ()
     docstring: str = ""
     exchanges: tuple[Exchange, ...] = ()
+    deciding: tuple[str, ...] = ()
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,3 +183,104 @@ def test_others_may_look_what_it_is() -> None:
     told = {name for name in vars(kernel.kernel) if not name.startswith("_")}
     assert told
     assert all(hasattr(kernel, name) for name in told)
+
+
+BLOCKS = function_of(
+    """
+    def blocks(A, B, C, n, block=4):
+        for ii in range(0, n, block):
+            for kk in range(n // block):
+                for i in range(ii, min(ii + block, n)):
+                    for k in range(block):
+                        for j in range(n):
+                            C[i, j] += A[i, kk * block + k] * B[kk * block + k, j]
+    """
+)
+STRIDES = function_of(
+    """
+    def convolve(x, w, y, stride, gap):
+        for i in range(len(y)):
+            s = 0.0
+            for p in range(len(w)):
+                s += x[i * stride + p * gap] * w[p]
+            y[i] = s
+    """
+)
+
+
+def blocks(kernel: Any, *rest: int) -> None:
+    size = 22
+    left, right = (np.random.default_rng(seed).random((size, size)) for seed in (1, 2))
+    found, expected = np.zeros((size, size)), np.zeros((size, size))
+    kernel(left, right, found, size, *rest)
+    BLOCKS(left, right, expected, size, *rest)
+    np.testing.assert_allclose(found, expected)
+
+
+def takes(kernel: Any, name: str) -> bool:
+    """Whether the program that ran last is one for any value of ``name``."""
+    return re.search(rf"[(,]\s*(const int64_t )?{name}\s*[,)]", kernel.source) is not None
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_the_block_size_of_a_call_is_a_constant(target: str) -> None:
+    kernel = pv.compile(BLOCKS, target=target)
+    assert kernel.scop.deciding == ("block",) and not kernel.plan.register_tiles
+    for rest in ((8,), (), (8,)):
+        blocks(kernel, *rest)
+        assert kernel.plan.register_tiles
+        assert target == "numba" or not takes(kernel, "block")
+
+
+def test_after_a_few_values_loops_take_any() -> None:
+    kernel = pv.compile(BLOCKS, target="c")
+    for block in range(2, 8):
+        blocks(kernel, block)
+        assert takes(kernel, "block") == (block >= 6)
+    blocks(kernel, 3)
+    assert not takes(kernel, "block")
+
+
+def test_several_values_are_told_together_or_not_at_all() -> None:
+    kernel = pv.compile(STRIDES, target="c")
+    assert kernel.scop.deciding == ("stride", "gap")
+    x, w = np.random.default_rng(5).random(4000), np.ones(3)
+    for stride, gap in ((2, 3), (1, 1), (1100, 2)):
+        found, expected = np.zeros(4), np.zeros(4)
+        kernel(x, w, found, stride, gap)
+        STRIDES(x, w, expected, stride, gap)
+        np.testing.assert_allclose(found, expected)
+        assert takes(kernel, "stride") == takes(kernel, "gap") == (stride > 1024)
+
+
+def test_values_that_are_no_small_numbers_go_the_usual_way() -> None:
+    kernel = pv.compile(BLOCKS, target="c")
+    with pytest.raises(pv.ArgumentError, match="size cannot be computed"):
+        blocks(kernel, 0)
+    with pytest.raises(pv.ArgumentError, match="block"):
+        blocks(kernel, "8")
+
+
+def test_a_schedule_of_ones_own_is_that_of_any_value() -> None:
+    part = pv.extract(STRIDES)
+    kernel = pv.compile(STRIDES, target="c", schedule=part.schedule)
+    x, y = np.ones(99), np.zeros(9)
+    kernel(x, np.ones(3), y, 2, 1)
+    np.testing.assert_array_equal(y, 3.0)
+    assert takes(kernel, "stride")
+
+
+def test_races_and_tuning_are_about_the_values_given() -> None:
+    arguments = (np.ones(99), np.ones(3), np.zeros(9), 2, 1)
+    found = pv.compare(STRIDES, *arguments, schedules=["pluto"], targets=["c"], repeats=1)
+    note = "`stride` is taken as 2, its value in this call: only for a constant are the loops affine."
+    assert note in found.data.notes
+    assert [row.verified for row in found.rows] == [True, True]
+    part = pv.extract(STRIDES)
+    own = pv.compare(STRIDES, *arguments, schedules={"own": part.schedule}, targets=["c"], repeats=1)
+    assert note not in own.data.notes
+
+
+def test_the_row_length_of_a_flat_matrix_is_not_asked_for() -> None:
+    part = pv.extract("def f(A, n):\n for i in range(n):\n  for j in range(n):\n   A[i * n + j] += 1.0")
+    assert part.deciding == ()
