@@ -14,6 +14,7 @@ from polyviz.analysis.nesting import common_loops, loop_nests
 from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
 from polyviz.analysis.private_arrays import with_private_arrays
 from polyviz.analysis.reductions import Reduction, find_reductions
+from polyviz.analysis.rerolled import with_loops_rolled_up
 from polyviz.analysis.reuse import Reuse, find_reuse
 from polyviz.analysis.small_arrays import with_small_arrays_as_variables
 from polyviz.analysis.substitution import with_values_in_place
@@ -43,6 +44,7 @@ __all__ = [
     "separate_live_ranges",
     "transposable",
     "with_extremes",
+    "with_loops_rolled_up",
     "with_private_arrays",
     "with_small_arrays_as_variables",
     "with_strips_joined",

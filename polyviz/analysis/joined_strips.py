@@ -18,20 +18,25 @@ data locality optimizing algorithm", 1991), and so is the way back.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
-from polyviz.analysis.dependences import dependences
 from polyviz.analysis.legality import keeps_order
-from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind
-from polyviz.analysis.times import maps_of, sets_of, union_of
-from polyviz.model.expression import Assign, Constant, Expression, children, rebuild, rewritten, substitute
-from polyviz.model.linear import linear_terms, written
+from polyviz.analysis.nesting import loop_nests
+from polyviz.analysis.other_loops import (
+    bounded_by_sizes,
+    changed_order,
+    is_used_at_once,
+    may_run_again,
+    source_loops,
+)
+from polyviz.analysis.times import union_of
+from polyviz.model.expression import Constant, Expression, rebuild, rewritten, substitute
+from polyviz.model.linear import linear_parts, linear_terms, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from polyviz.analysis.nesting import Nest
     from polyviz.errors import Span
@@ -60,7 +65,7 @@ def with_strips_joined(scop: Scop, known: Dependences) -> Scop:
     """
     result, names = scop, list[str]()
     origin = {one.name: _identity(one) for one in scop.statements}
-    for span in _loops(scop):
+    for span in source_loops(scop):
         found = _without_loop(result, span)
         if found is None:
             continue
@@ -83,14 +88,10 @@ def _said(names: list[str]) -> str:
     return f"The loops {which} only say where strips begin, which are taken as the loops that they were cut from."
 
 
-def _loops(scop: Scop) -> list[Span]:
-    """The loops of the source around other loops, outermost first, as far as each iterator has one."""
-    spans = [span for one in scop.statements for span in one.loop_spans[: len(one.iterators)]]
-    return list(dict.fromkeys(spans))
-
-
 def _name_of(scop: Scop, span: Span) -> str:
-    [name, *_] = [one.iterators[one.loop_spans.index(span)] for one in scop.statements if span in one.loop_spans]
+    [name, *_] = [
+        one.iterators[one.loop_spans.index(span)] for one in scop.statements if span in one.loop_spans
+    ]
     return name
 
 
@@ -113,7 +114,10 @@ class _Known:
             context.get_dim_name(parameter, place): context.plain_get_val_if_fixed(parameter, place)
             for place in range(context.dim(parameter))
         }
-        return cls(context, {str(name): Constant(int(one.to_python())) for name, one in found.items() if one.is_int()})
+        return cls(
+            context,
+            {str(name): Constant(int(one.to_python())) for name, one in found.items() if one.is_int()},
+        )
 
     def terms(self, node: Node) -> Terms | None:
         """``node`` as a linear combination of names, once parameters of one value are numbers."""
@@ -121,15 +125,8 @@ class _Known:
         return linear_terms(told) if isinstance(told, Expression) else None
 
     def sums(self, statement: Statement) -> Iterator[Terms]:
-        """The linear combinations of names in the text of ``statement``, each as large as it can be."""
-        pending: list[Node] = list(statement.body)
-        while pending:
-            node = pending.pop()
-            terms = self.terms(node)
-            if terms is None:
-                pending += children(node)
-            else:
-                yield terms
+        """The linear combinations of names in the text of ``statement``."""
+        return linear_parts(substitute(one, self.values) if self.values else one for one in statement.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +170,7 @@ class _Joining:
     def made(self, relation: isl.Map) -> Statement:
         """The statement of the new instances."""
         statement, context = self.statement, self.known.context
-        domain = _by_sizes(relation.range().coalesce()).gist_params(context)
+        domain = bounded_by_sizes(relation.range().coalesce()).gist_params(context)
 
         def moved(old: isl.Map) -> isl.Map:
             return _moved(old, relation, domain, context)
@@ -221,14 +218,10 @@ def _common_factor(sums: Iterable[Terms], strip: str, point: str) -> int | None:
     return factors.pop() if len(factors) == 1 else None
 
 
-
-
 def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | None:
     """``scop`` without the loop at ``span``, and where the instances of the statements in it went; None where one of
     them needs that loop, or two instances would become one."""
     nests = loop_nests(scop.schedule)
-    if any(len(nests[one.name].loops) != len(one.iterators) for one in scop.statements):
-        return None
     known, joinings = _Known.of(scop.context), dict[str, _Joining]()
     for statement in scop.statements:
         if span in statement.loop_spans:
@@ -237,38 +230,27 @@ def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | N
                 return None
             joinings[statement.name] = found
     relations = {
-        one.name: joinings[one.name].relation() if one.name in joinings else _identity(one) for one in scop.statements
+        one.name: joinings[one.name].relation() if one.name in joinings else _identity(one)
+        for one in scop.statements
     }
     again = [name for name, relation in relations.items() if not relation.is_injective()]
-    if not all(_may_run_once(scop, name) for name in again):
+    if not all(may_run_again(scop, name) for name in again):
         return None
     statements = tuple(
-        joinings[one.name].made(relations[one.name]) if one.name in joinings else one for one in scop.statements
+        joinings[one.name].made(relations[one.name]) if one.name in joinings else one
+        for one in scop.statements
     )
     domains = {one.name: one.domain for one in statements}
-    schedule = _Order(scop.context, joinings, relations, domains).below(scop.schedule.get_root(), 0)
-    smaller = replace(scop, statements=statements, schedule=schedule)
-    return (smaller, relations) if all(_is_used_at_once(smaller, name) for name in again) else None
 
+    def row(name: str, depth: int, old: isl.Map) -> isl.Map | None:
+        joining = joinings.get(name)
+        if joining is not None and joining.strip == depth:
+            return None
+        own = joining.joined() if joining is not None and joining.point == depth else old
+        return _moved(own, relations[name], domains[name], scop.context)
 
-def _may_run_once(scop: Scop, name: str) -> bool:
-    """Whether instances of a statement that are alike store the same value, which is used where it is stored."""
-    statement = scop.statement(name)
-    match statement.body:
-        case (Assign(operator=None),):
-            read = {one.array for one in statement.accesses if one.kind == "read"}
-            stored = {one.array for part in scop.statements for one in part.accesses if one.kind == "write"}
-            return statement.exact and not read & stored and _is_used_at_once(scop, name)
-    return False
-
-
-def _is_used_at_once(scop: Scop, name: str) -> bool:
-    """Whether what a statement stores is a temporary of the iteration, that of all loops around it."""
-    depth = len(scop.statement(name).iterators)
-    [array] = {one.array for one in scop.statement(name).accesses if one.kind == "write"}
-    writers = [part for part in scop.statements for one in part.accesses if (one.kind, one.array) == ("write", array)]
-    private = {found.array: found.depth for found in dependences(scop).privatizations}
-    return len(writers) == 1 and private.get(array) == depth
+    smaller = replace(scop, statements=statements, schedule=changed_order(scop, domains, row))
+    return (smaller, relations) if all(is_used_at_once(smaller, name) for name in again) else None
 
 
 def _keeps_point_loop(joining: _Joining, nest: Nest) -> bool:
@@ -288,52 +270,3 @@ def _value(statement: Statement, position: int) -> isl.Map:
 def _moved(old: isl.Map, relation: isl.Map, domain: isl.Set, context: isl.Set) -> isl.Map:
     """What ``old`` says of instances, said of those in ``domain`` that ``relation`` makes of them."""
     return old.apply_domain(relation).gist_params(context).gist_domain(domain).intersect_domain(domain)
-
-
-def _by_sizes(domain: isl.Set) -> isl.Set:
-    """``domain`` with bounds that sizes tell, ``i < 32 * ceil(n / 32)``, in place of conditions on strips, ``32 *
-    floor(i / 32) < n``, where these say the same."""
-    if domain.n_basic_set() != 1 or domain.get_basic_set_list().get_at(0).dim(isl.dim_type.div) == 0:
-        return domain
-    box, space = domain.remove_divs(), domain.get_space()
-    for position in range(domain.dim(isl.dim_type.set)):
-        value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, position)
-        box = box.intersect(value.le_set(domain.dim_max(position).insert_domain(space)))
-    return box if box.is_equal(domain) else domain
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """Makes the tree that is left; ``relations`` take the old instances to the new ones, which are in ``domains``."""
-
-    context: isl.Set
-    joinings: Mapping[str, _Joining]
-    relations: Mapping[str, isl.Map]
-    domains: Mapping[str, isl.Set]
-
-    def below(self, node: isl.ScheduleNode, depth: int) -> isl.Schedule:
-        """The tree below ``node``, which is inside ``depth`` loops."""
-        kind = node_kind(node)
-        if kind == Kind.leaf:
-            here = [self.domains[one.get_tuple_name()] for one in sets_of(node.get_domain())]
-            return isl.Schedule.from_domain(reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, here)))
-        if kind in (Kind.sequence, Kind.set):
-            parts = [self.below(node.child(number).child(0), depth) for number in range(node.n_children())]
-            return reduce(isl.Schedule.sequence, parts)
-        if kind != Kind.band:
-            return self.below(node.child(0), depth)
-        below = self.below(node.child(0), depth + 1)
-        rows = self._rows(node, depth)
-        return below if rows is None else below.get_root().child(0).insert_partial_schedule(rows).get_schedule()
-
-    def _rows(self, band: isl.ScheduleNode, depth: int) -> isl.MultiUnionPwAff | None:
-        """The loop ``band`` by the new instances; None where it is the one that goes."""
-        rows = list[isl.Map]()
-        for row in maps_of(member_rows(band)[0]):
-            name = row.get_tuple_name(_IN)
-            joining = self.joinings.get(name)
-            if joining is not None and joining.strip == depth:
-                return None
-            own = joining.joined() if joining is not None and joining.point == depth else row
-            rows.append(_moved(own, self.relations[name], self.domains[name], self.context))
-        return isl.MultiUnionPwAff.from_union_map(union_of(rows, band.get_domain().get_space()))

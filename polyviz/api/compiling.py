@@ -14,6 +14,7 @@ from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import (
     transposable,
     with_extremes,
+    with_loops_rolled_up,
     with_private_arrays,
     with_small_arrays_as_variables,
     with_strips_joined,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 CHANGES = {
     "extremes": with_extremes,
+    "reroll": with_loops_rolled_up,
     "substitute": with_values_in_place,
     "join_strips": with_strips_joined,
     "small_arrays": with_small_arrays_as_variables,

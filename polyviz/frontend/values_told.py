@@ -31,7 +31,9 @@ def with_values(source: Source, told: Mapping[str, int]) -> Source:
     """
     parts = [part for node in source.body for part in ast.walk(node)]
     stored = stored_names(source.body) | {part.arg for part in parts if isinstance(part, ast.arg)}
-    values = {name: int(value) for name, value in told.items() if isinstance(value, Value) and name not in stored}
+    values = {
+        name: int(value) for name, value in told.items() if isinstance(value, Value) and name not in stored
+    }
     if not values:
         return source
     writer = _Writer(values)

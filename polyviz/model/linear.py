@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from polyviz.model.expression import Binary, Constant, Expression, Name, Unary
+from typing import TYPE_CHECKING
+
+from polyviz.model.expression import Binary, Constant, Expression, Name, Unary, children
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from polyviz.model.expression import Node
 
 Terms = dict[str, int]
 """Coefficients by name; the empty name stands for the constant."""
@@ -24,6 +31,22 @@ def linear_terms(node: Expression) -> Terms | None:
         case Binary("*", Constant(int(factor)), operand) | Binary("*", operand, Constant(int(factor))):
             return scaled(linear_terms(operand), factor)
     return None
+
+
+def linear_parts(nodes: Iterable[Node]) -> Iterator[Terms]:
+    """The linear combinations of names in ``nodes``, each as large as it can be.
+
+    >>> list(linear_parts([Binary("/", Binary("+", Name("i"), Constant(1)), Name("n"))]))
+    [{'n': 1}, {'i': 1, '': 1}]
+    """
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        terms = linear_terms(node) if isinstance(node, Expression) else None
+        if terms is None:
+            pending += children(node)
+        else:
+            yield terms
 
 
 def scaled(terms: Terms | None, factor: int) -> Terms | None:
