@@ -261,17 +261,9 @@ def block_instances(scop: Scop, tree: isl.Schedule, path: Path, statement: State
     simple = (
         relation.gist_domain(relation.domain()).gist_params(scop.context).coalesce().remove_redundancies()
     )
-    if simple.n_basic_map() != 1 or _is_rounded(simple.get_basic_map_list().get_at(0)):
+    if simple.n_basic_map() != 1 or simple.get_basic_map_list().get_at(0).dim(isl.dim_type.div):
         raise RefusedError("its iterations are no convex set")
     return relation
-
-
-def _is_rounded(blocks: isl.BasicMap) -> bool:
-    """Whether instances are told by quotients of their own iterators, not only by those of sizes and outer loops."""
-    local, before = blocks.wrap().get_local_space(), blocks.dim(isl.dim_type.in_)
-    divisions = [local.get_div(place) for place in range(local.dim(isl.dim_type.div))]
-    inside = blocks.dim(isl.dim_type.out)
-    return any(one.involves_dims(isl.dim_type.in_, before, inside) for one in divisions)
 
 
 def _coordinate_names(

@@ -225,10 +225,10 @@ def takes(kernel: Any, name: str) -> bool:
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_the_block_size_of_a_call_is_a_constant(target: str) -> None:
     kernel = pv.compile(BLOCKS, target=target)
-    assert kernel.scop.deciding == ("block",) and not kernel.plan.register_tiles
+    assert kernel.scop.deciding == ("block",) and not kernel.plan.decisions
     for rest in ((8,), (), (8,)):
         blocks(kernel, *rest)
-        assert kernel.plan.register_tiles
+        assert kernel.plan.decisions
         assert target == "numba" or not takes(kernel, "block")
 
 

@@ -14,7 +14,7 @@ from polyviz.mapping import make_plan
 from polyviz.model.plan import BLOCK, Plan
 from polyviz.transform.tree import kind_of, walk
 from tests.blocked import NARROW, PLAIN, SUMS, WIDE, blocked_plan
-from tests.running import agree, function_of
+from tests.running import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -350,25 +350,3 @@ def test_numba_is_not_said_to_keep_tiles_or_to_spare_threads() -> None:
     assert "rows of C take several steps of the sum each time they go through registers" in text
     assert "stay in registers" not in text
     assert "alone" not in text, "numba's parallel loops ask for no least work"
-
-
-HALVES = """
-    def f(A, B, C, n):
-        for i in range({rows}):
-            for j in range(n // 3):
-                for k in range({depth}):
-                    C[i, j] += A[i, k] * B[k, j]
-    """
-
-
-@pytest.mark.parametrize("target", ["c", "numba"])
-def test_quotients_of_sizes_are_sizes(target: str) -> None:
-    text = HALVES.format(rows="n", depth="n // 2 * 2")
-    kernel = agree(text, *(np.random.default_rng(n).random((65, 65)) for n in range(3)), 65, target=target)
-    assert kernel.plan.register_tiles
-
-
-def test_quotients_of_iterators_leave_holes() -> None:
-    text = HALVES.format(rows="0, n, 2", depth="n")
-    kernel = agree(text, *(np.random.default_rng(n).random((65, 65)) for n in range(3)), 65, target="numba")
-    assert not kernel.plan.register_tiles
