@@ -22,16 +22,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
-from polyviz.analysis.legality import keeps_order
+from polyviz.analysis.dependences import dependences
+from polyviz.analysis.legality import surely_keeps_order
 from polyviz.analysis.nesting import loop_nests
 from polyviz.analysis.other_loops import (
     bounded_by_sizes,
     changed_order,
+    identity,
     is_used_at_once,
     may_run_again,
     source_loops,
+    times_in,
 )
-from polyviz.analysis.times import union_of
+from polyviz.analysis.strip_sums import StripSum, strip_sums, without_order
 from polyviz.model.expression import Constant, Expression, rebuild, rewritten, substitute
 from polyviz.model.linear import linear_parts, linear_terms, written
 
@@ -49,10 +52,10 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _T = TypeVar("_T")
 
 
-def with_strips_joined(scop: Scop, known: Dependences) -> Scop:
+def with_strips_joined(scop: Scop, known: Dependences, *, reassociate: bool = False) -> Scop:
     """``scop`` without the loops over strips that its order does not need; itself where there are none.
 
-    Notes say which loops are gone.
+    With ``reassociate``, sums of strips that are added to a cell become one sum. Notes say which loops are gone.
 
     >>> import polyviz as pv
     >>> part = pv.extract('''def double(A, n):
@@ -63,22 +66,53 @@ def with_strips_joined(scop: Scop, known: Dependences) -> Scop:
     >>> print(joined.statements[0].domain)
     [n] -> { S0[i] : 0 <= i < n }
     """
-    result, names = scop, list[str]()
-    origin = {one.name: _identity(one) for one in scop.statements}
+    result, names, once = scop, list[str](), _Once(frozenset(), ())
+    sums = tuple(strip_sums(scop, known)) if reassociate else ()
+    alone = frozenset(one.name for one in scop.statements if may_run_again(scop, known, one.name))
+    origin = {one.name: identity(one) for one in scop.statements}
     for span in source_loops(scop):
-        found = _without_loop(result, span)
+        found = _without_loop(result, span, _Once(alone, sums))
         if found is None:
             continue
-        smaller, moved = found
+        smaller, moved, more = found
         total = {name: own.apply_range(moved[name]) for name, own in origin.items()}
-        times = union_of(total.values(), scop.context.get_space()).apply_range(smaller.schedule.get_map())
-        if not keeps_order(scop, times, known):
+        times = times_in(smaller, scop, total)
+        needed = without_order(known.validity_relations, {one.total for one in (*once.sums, *more.sums)})
+        if times is None or not surely_keeps_order(scop, times, needed):
             continue
         names.append(_name_of(result, span))
-        result, origin = smaller, total
-    if not names:
+        result, origin, once = smaller, total, once.with_others(more)
+    if not names or not once.holds(result):
         return scop
     return replace(result, notes=(*scop.notes, _said(names)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """What may run once where it ran in every strip: statements that are ``alone``, and the ends of ``sums``."""
+
+    alone: frozenset[str]
+    sums: tuple[StripSum, ...]
+
+    def of(self, repeated: Iterable[str]) -> _Once | None:
+        """What of this is ``repeated``; None where something else is."""
+        left = frozenset(repeated)
+        sums = tuple(one for one in self.sums if {one.zero, one.total} <= left)
+        alone = left.difference(*((one.zero, one.total) for one in sums))
+        return _Once(alone, sums) if alone <= self.alone else None
+
+    def with_others(self, more: _Once) -> _Once:
+        """Both together."""
+        return _Once(self.alone | more.alone, (*self.sums, *more.sums))
+
+    def holds(self, scop: Scop) -> bool:
+        """Whether in ``scop`` every value is used in the iteration that stores it, as it was before."""
+        if not self.alone and not self.sums:
+            return True
+        known = dependences(scop)
+        return all(is_used_at_once(scop, known, name) for name in self.alone) and all(
+            one.is_one(scop, known) for one in self.sums
+        )
 
 
 def _said(names: list[str]) -> str:
@@ -93,10 +127,6 @@ def _name_of(scop: Scop, span: Span) -> str:
         one.iterators[one.loop_spans.index(span)] for one in scop.statements if span in one.loop_spans
     ]
     return name
-
-
-def _identity(statement: Statement) -> isl.Map:
-    return isl.Map.identity(statement.domain.get_space().map_from_set()).intersect_domain(statement.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +170,16 @@ class _Joining:
     point: int | None = None
     factor: int = 0
 
-    def relation(self) -> isl.Map:
-        """The old instances, each to the new one."""
+    def function(self) -> isl.Map:
+        """All points, each to where it goes."""
         values = self._values()
         if self.point is not None:
             values = values.set_aff(self.point, self._joined())
-        whole = isl.Map.from_multi_aff(values).intersect_domain(self.statement.domain)
-        whole = whole.intersect_params(self.known.context)
-        return self._named(whole.project_out(_OUT, self.strip, 1))
+        return self._named(isl.Map.from_multi_aff(values).project_out(_OUT, self.strip, 1))
+
+    def relation(self) -> isl.Map:
+        """The old instances, each to the new one."""
+        return self.function().intersect_domain(self.statement.domain).intersect_params(self.known.context)
 
     def joined(self) -> isl.Map:
         """The value of the loop that the two become."""
@@ -218,9 +250,9 @@ def _common_factor(sums: Iterable[Terms], strip: str, point: str) -> int | None:
     return factors.pop() if len(factors) == 1 else None
 
 
-def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | None:
-    """``scop`` without the loop at ``span``, and where the instances of the statements in it went; None where one of
-    them needs that loop, or two instances would become one."""
+def _without_loop(scop: Scop, span: Span, once: _Once) -> tuple[Scop, dict[str, isl.Map], _Once] | None:
+    """``scop`` without the loop at ``span``, where the instances of its statements went, and what runs once for all
+    strips now; None where one of them needs that loop, or instances would become one that may not run ``once``."""
     nests = loop_nests(scop.schedule)
     known, joinings = _Known.of(scop.context), dict[str, _Joining]()
     for statement in scop.statements:
@@ -230,11 +262,14 @@ def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | N
                 return None
             joinings[statement.name] = found
     relations = {
-        one.name: joinings[one.name].relation() if one.name in joinings else _identity(one)
+        one.name: joinings[one.name].relation()
+        if one.name in joinings
+        else identity(one).intersect_domain(one.domain)
         for one in scop.statements
     }
     again = [name for name, relation in relations.items() if not relation.is_injective()]
-    if not all(may_run_again(scop, name) for name in again):
+    fewer = once.of(again)
+    if fewer is None:
         return None
     statements = tuple(
         joinings[one.name].made(relations[one.name]) if one.name in joinings else one
@@ -250,7 +285,11 @@ def _without_loop(scop: Scop, span: Span) -> tuple[Scop, dict[str, isl.Map]] | N
         return _moved(own, relations[name], domains[name], scop.context)
 
     smaller = replace(scop, statements=statements, schedule=changed_order(scop, domains, row))
-    return (smaller, relations) if all(is_used_at_once(smaller, name) for name in again) else None
+    functions = {
+        one.name: joinings[one.name].function() if one.name in joinings else identity(one)
+        for one in scop.statements
+    }
+    return smaller, functions, fewer
 
 
 def _keeps_point_loop(joining: _Joining, nest: Nest) -> bool:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.dependences import dependences
 from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind
 from polyviz.analysis.times import maps_of, sets_of, union_of
 from polyviz.model.expression import Assign
+from polyviz.model.isl_limits import solved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from polyviz.errors import Span
-    from polyviz.model.scop import Scop
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop, Statement
 
     NewRow = Callable[[str, int, isl.Map], isl.Map | None]
 
@@ -55,6 +56,32 @@ def bounded_by_sizes(domain: isl.Set) -> isl.Set:
     return box if box.is_equal(domain) else domain
 
 
+def identity(statement: Statement) -> isl.Map:
+    """Every point of the space of ``statement``, to itself."""
+    return isl.Map.identity(statement.domain.get_space().map_from_set())
+
+
+def times_in(changed: Scop, scop: Scop, moved: Mapping[str, isl.Map]) -> isl.UnionMap | None:
+    """When the instances of ``scop`` run in the order of ``changed``, whose instances they are ``moved`` to; None where
+    isl would take long to tell.
+
+    The domains come last: composing plain functions leaves isl no quotients to work with.
+    """
+    return solved(partial(_times_in, changed, scop, moved))
+
+
+def _times_in(changed: Scop, scop: Scop, moved: Mapping[str, isl.Map]) -> isl.UnionMap:
+    order = {
+        one.get_tuple_name(isl.dim_type.in_): one for one in maps_of(changed.schedule.get_map())
+    }  # one map per statement: every instance runs once
+    found = list[isl.Map]()
+    for statement in scop.statements:
+        there = moved[statement.name].get_tuple_name(isl.dim_type.out)
+        times = order[there].gist_domain(changed.statement(there).domain)
+        found.append(moved[statement.name].apply_range(times).intersect_domain(statement.domain))
+    return union_of(found, scop.context.get_space())
+
+
 def changed_order(scop: Scop, domains: Mapping[str, isl.Set], row: NewRow) -> isl.Schedule:
     """The tree of ``scop`` for the instances in ``domains``; statements that have none there are gone.
 
@@ -66,25 +93,25 @@ def changed_order(scop: Scop, domains: Mapping[str, isl.Set], row: NewRow) -> is
     return order
 
 
-def may_run_again(scop: Scop, name: str) -> bool:
+def may_run_again(scop: Scop, known: Dependences, name: str) -> bool:
     """Whether instances of a statement that are alike store the same value, which is used where it is stored."""
     statement = scop.statement(name)
     match statement.body:
         case (Assign(operator=None),):
             read = {one.array for one in statement.accesses if one.kind == "read"}
             stored = {one.array for part in scop.statements for one in part.accesses if one.kind == "write"}
-            return statement.exact and not read & stored and is_used_at_once(scop, name)
+            return statement.exact and not read & stored and is_used_at_once(scop, known, name)
     return False
 
 
-def is_used_at_once(scop: Scop, name: str) -> bool:
+def is_used_at_once(scop: Scop, known: Dependences, name: str) -> bool:
     """Whether what a statement stores is a temporary of the iteration, that of all loops around it."""
     depth = len(scop.statement(name).iterators)
     [array] = {one.array for one in scop.statement(name).accesses if one.kind == "write"}
     writers = [
         part for part in scop.statements for one in part.accesses if (one.kind, one.array) == ("write", array)
     ]
-    private = {found.array: found.depth for found in dependences(scop).privatizations}
+    private = {found.array: found.depth for found in known.privatizations}
     return len(writers) == 1 and private.get(array) == depth
 
 

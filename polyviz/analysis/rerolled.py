@@ -20,15 +20,17 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.legality import keeps_order
+from polyviz.analysis.dependences import dependences
+from polyviz.analysis.legality import surely_keeps_order
 from polyviz.analysis.other_loops import (
     bounded_by_sizes,
     changed_order,
+    identity,
     is_used_at_once,
     may_run_again,
     source_loops,
+    times_in,
 )
-from polyviz.analysis.times import union_of
 from polyviz.model.expression import Binary, Constant, Element, Expression, Instruction, Name, Unary, walk
 from polyviz.model.linear import linear_parts, linear_terms
 
@@ -61,15 +63,15 @@ def with_loops_rolled_up(scop: Scop, known: Dependences) -> Scop:
     ['[n] -> { S0[i] : 0 <= i < 2n }']
     """
     result, names = scop, list[str]()
-    origin = {one.name: _identity(one) for one in scop.statements}
+    origin = {one.name: identity(one) for one in scop.statements}
     for span in source_loops(scop):
         found = _rolled_up(result, span, known)
         if found is None:
             continue
         smaller, moved = found
         total = {name: own.apply_range(moved[own.get_tuple_name(_OUT)]) for name, own in origin.items()}
-        times = union_of(total.values(), scop.context.get_space()).apply_range(smaller.schedule.get_map())
-        if not keeps_order(scop, times, known):
+        times = times_in(smaller, scop, total)
+        if times is None or not surely_keeps_order(scop, times, known.validity_relations):
             continue
         names += [
             one.iterators[one.loop_spans.index(span)] for one in result.statements if span in one.loop_spans
@@ -84,10 +86,6 @@ def with_loops_rolled_up(scop: Scop, known: Dependences) -> Scop:
     )
     note = f"The {loops} rolled up: the copies of its statements, some steps apart, are taken as one."
     return replace(result, notes=(*scop.notes, note))
-
-
-def _identity(statement: Statement) -> isl.Map:
-    return isl.Map.identity(statement.domain.get_space().map_from_set()).intersect_domain(statement.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ class _Family:
         return self.members[0]
 
     def moved(self) -> Iterator[tuple[Statement, isl.Map]]:
-        """Each member with where its instances go."""
+        """Each member with the function that tells where its instances go."""
         space = self.first.domain.get_space()
         for steps, member in enumerate(self.members):
             values = isl.MultiAff.identity(space.map_from_set())
@@ -115,7 +113,7 @@ class _Family:
                 self.position, values.get_at(self.position).add_constant_val(isl.Val(steps))
             )
             relation = isl.Map.from_multi_aff(values).set_tuple_name(isl.dim_type.in_, member.name)
-            yield member, relation.intersect_domain(member.domain)
+            yield member, relation
 
     def domain(self) -> isl.Set:
         """All instances, by the iterators of the first member."""
@@ -156,12 +154,12 @@ def _rolled_up(scop: Scop, span: Span, known: Dependences) -> tuple[Scop, dict[s
 
     smaller = replace(scop, statements=statements, schedule=changed_order(scop, domains, row))
     again = [family.first.name for family in families if len(family.members) < family.count]
-    if not all(is_used_at_once(smaller, name) for name in again):
+    if again and not all(is_used_at_once(smaller, dependences(smaller), name) for name in again):
         return None
     used = {access.array for one in statements for access in one.accesses}
     left = {access.array for one in scop.statements for access in one.accesses} - used
-    moved = {one.name: _identity(one) for one in scop.statements}
-    moved |= {member.name: relation for family in families for member, relation in family.moved()}
+    moved = {one.name: identity(one) for one in scop.statements}
+    moved |= {member.name: function for family in families for member, function in family.moved()}
     return replace(smaller, arrays=tuple(one for one in scop.arrays if one.name not in left)), moved
 
 
@@ -200,7 +198,7 @@ class _Search:
     """Looks for the families of the loop at ``span``."""
 
     def __init__(self, scop: Scop, span: Span, known: Dependences) -> None:
-        self.scop = scop
+        self.scop, self.known = scop, known
         self.statements = [one for one in scop.statements if span in one.loop_spans]
         self.span = span
         self.position = self.statements[0].loop_spans.index(span) if self.statements else 0
@@ -250,7 +248,7 @@ class _Search:
         """Whether ``statement`` is a value for all copies, which costs little to compute for each of them."""
         parts = [part for line in statement.body for part in walk(line) if isinstance(part, Expression)]
         cheap = all(isinstance(part, _CHEAP) and getattr(part, "operator", "+") in "+-*" for part in parts)
-        return cheap and self._stays(statement) and may_run_again(self.scop, statement.name)
+        return cheap and self._stays(statement) and may_run_again(self.scop, self.known, statement.name)
 
     def _is_copy(self, first: Statement, other: Statement, steps: int) -> bool:
         """Whether ``other`` is ``first``, so many ``steps`` further on."""

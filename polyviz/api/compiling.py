@@ -50,16 +50,6 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint, Overlap
     from polyviz.model.scop import Scop
 
-CHANGES = {
-    "extremes": with_extremes,
-    "reroll": with_loops_rolled_up,
-    "substitute": with_values_in_place,
-    "join_strips": with_strips_joined,
-    "small_arrays": with_small_arrays_as_variables,
-    "private_arrays": with_private_arrays,
-}
-"""What is done to the statements of a part before their order is looked for, by the technique's name."""
-
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
 
 
@@ -158,7 +148,7 @@ def build_kernel(
     found = recalled(scop, schedule if is_scheduler(schedule) else None, resolved, wanted, at_hand)
     wanted = found.options
     switches_of_plan = dict(wanted.switches)
-    for keyword, change in CHANGES.items():
+    for keyword, change in changes(wanted.contract).items():
         if switches_of_plan.pop(keyword, True) and _may_change(schedule, resolved):
             part = change(scop, dependences)
             scop, dependences = part, dependences if part is scop else find_dependences(part)
@@ -228,6 +218,18 @@ class _Planner:
     def without_register_tiles(self, target: str) -> Plan:
         """The plan that leaves every loop to the compiler's vectors."""
         return self.plan(target, register_tile=False)
+
+
+def changes(contract: FloatingPoint) -> dict[str, Callable[[Scop, Dependences], Scop]]:
+    """What is done to the statements of a part before their order is looked for, by the technique's name."""
+    return {
+        "extremes": with_extremes,
+        "reroll": with_loops_rolled_up,
+        "substitute": with_values_in_place,
+        "join_strips": partial(with_strips_joined, reassociate=contract == "reassociate"),
+        "small_arrays": with_small_arrays_as_variables,
+        "private_arrays": with_private_arrays,
+    }
 
 
 def is_scheduler(choice: ScheduleChoice) -> bool:

@@ -199,3 +199,37 @@ def test_results_are_those_of_the_loops_as_written(text: str, size: int) -> None
 def given(size: int) -> tuple[Any, ...]:
     draw = np.random.default_rng(size)
     return (*(draw.random((size, size)) for _ in range(3)), size)
+
+
+SUMS = """
+    def product(A, B, C, n):
+        for kk in range(0, n, 8):
+            for i in range(n):
+                for j in range(n):
+                    s = 0.0
+                    for k in range(kk, min(kk + 8, n)):
+                        s += A[i, k] * B[k, j]
+                    C[i, j] -= s
+    """
+NO_ONE_SUM = {
+    "the order is to be kept": (SUMS, False),
+    "they begin with something else": (SUMS.replace("s = 0.0", "s = 1.0"), True),
+    "cells differ": (SUMS.replace("C[i, j] -= s", "C[i, kk] -= s"), True),
+    "the sum is used otherwise": (SUMS.replace("C[i, j] -= s", "C[i, j] -= s * s"), True),
+    "the sum reads what it is added to": (SUMS.replace("A[i, k] * B[k, j]", "C[i, k] * B[k, j]"), True),
+}
+
+
+def test_sums_of_strips_are_one_sum_where_the_order_of_additions_is_free() -> None:
+    part = pv.extract(function_of(SUMS))
+    found = with_strips_joined(part, dependences(part), reassociate=True)
+    assert [one.iterators for one in found.statements] == [("i", "j"), ("i", "j", "k"), ("i", "j")]
+    agree_at(SUMS, *given(40), target="c")
+
+
+@pytest.mark.parametrize("why", NO_ONE_SUM)
+def test_sums_of_strips_that_stay(why: str) -> None:
+    text, reassociate = NO_ONE_SUM[why]
+    part = pv.extract(function_of(text))
+    assert with_strips_joined(part, dependences(part), reassociate=reassociate) is part
+    agree_at(text, *given(20), target="c")
