@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.codegen.grouping import keeps_fronts_whole
 from polyviz.codegen.loops import Block, If, Instance, LoopNode, TileBody, descendants, rewrite
 from polyviz.codegen.naming import substituted
 from polyviz.codegen.scan import condition_of_set, scan_schedule
@@ -82,7 +83,8 @@ def _below(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
 def _full_bodies(scop: Scop, plan: Plan, tiles: Mapping[str, isl.Set]) -> Mapping[str, TileBody]:
     """The point loops of full tiles by mark, where one text serves them all."""
     found: dict[str, list[TileBody]] = defaultdict(list)
-    for node in descendants(scan_schedule(_only_full(plan, tiles), scop.context)):
+    whole = keeps_fronts_whole(plan)
+    for node in descendants(scan_schedule(_only_full(plan, tiles), scop.context, whole_fronts=whole)):
         if isinstance(node, TileBody) and node.mark in tiles:
             found[node.mark].append(node)
     return {

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from polyviz.codegen.full_tiles import separate_full_tiles
+from polyviz.codegen.grouping import keeps_fronts_whole
 from polyviz.codegen.loops import For, rewrite
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_schedule
@@ -36,7 +37,7 @@ def lower(
     known = _scanned.setdefault(plan, {})
     if blocks not in known:
         grouped = replace(plan, tree=_grouped(plan.tree, blocks))
-        whole = scan_schedule(grouped.tree, scop.context)
+        whole = scan_schedule(grouped.tree, scop.context, whole_fronts=keeps_fronts_whole(plan))
         apart = separate_full_tiles(scop, grouped, whole, blocks)
         loops = unrolled(unskew(inline_single_iterations(apart)))
         known[blocks] = rewrite(loops, _one_by_one) if plan.scalar else loops

@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from polyviz.codegen.grouping import group_copies, join_pipelines
+from polyviz.codegen.grouping import group_copies, group_fronts, join_pipelines
 from polyviz.codegen.loop_times import watch_times
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, TileBody, plus_one
 from polyviz.errors import CodegenError
@@ -70,6 +70,8 @@ _LOGICAL = {
 _CONDITIONAL = ("cond", "select")
 _OPERATIONS = 1_000_000
 """What isl may spend on one program: PolyBench needs two thirds of it at most, some skewed tiles would never end."""
+_FRONT_OPERATIONS = 1_500_000
+"""The same where fronts of tiles are kept together: a million takes half a second there, hardly ever many."""
 _LAST_OPERATIONS = 5_000_000
 """The same where no simpler order is left to fall back on."""
 
@@ -78,19 +80,22 @@ class EndlessLoopsError(CodegenError):
     """isl would need too long to write the loops of a schedule."""
 
 
-def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
+def scan_schedule(tree: isl.Schedule, context: isl.Set, *, whole_fronts: bool = False) -> LoopNode:
     """The loops that visit every instance of ``tree`` in its order.
 
+    With ``whole_fronts`` tiles that several statements share are written once, not once for each part of their fronts.
     The code is valid for parameter values in ``context``. Raises ``CodegenError`` when isl cannot generate code, and
     ``EndlessLoopsError`` when it needs too long.
     """
     try:
         known = in_order_of(tree.get_domain(), context)
         build = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
-        grouped = join_pipelines(group_copies(tree))
+        together = join_pipelines(group_copies(tree))
+        grouped = group_fronts(together) if whole_fronts else together
+        operations = _OPERATIONS if grouped is together else _FRONT_OPERATIONS
         build, watched = watch_times(build)
         # What watches the loops is called in the middle of isl's work.
-        with at_most(_OPERATIONS), interrupts_afterwards():
+        with at_most(operations), interrupts_afterwards():
             loops = build.node_from_schedule(grouped)
         return _node(loops, _Place(shifted=watched.shifted(grouped)))
     except isl.Error as error:

@@ -10,7 +10,17 @@ import pytest
 import polyviz as pv
 from polyviz.codegen import scan
 from polyviz.codegen.device_loops import kernel_loops
-from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, descendants, plus_one
+from polyviz.codegen.loops import (
+    LOOP_PREFIX,
+    Block,
+    For,
+    If,
+    Instance,
+    LoopNode,
+    TileBody,
+    descendants,
+    plus_one,
+)
 from polyviz.codegen.scan import EndlessLoopsError, condition_of_set, scan_order, scan_schedule
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 from polyviz.runtime.evaluate import evaluate
@@ -43,6 +53,8 @@ def visits(node: LoopNode, values: Mapping[str, int]) -> Iterator[Visit]:
             chosen = then if evaluate(condition, values) else otherwise
             if chosen is not None:
                 yield from visits(chosen, values)
+        case TileBody():
+            yield from visits(node.body, values)
         case Instance(statement, arguments):
             yield statement, tuple(evaluate(argument, values) for argument in arguments)
 
