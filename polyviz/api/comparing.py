@@ -20,7 +20,7 @@ from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.frontend import may_be_none
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
-from polyviz.model.program import CONTRACTS
+from polyviz.model.program import CONTRACTS, Program
 from polyviz.model.registry import near
 from polyviz.model.techniques import switched_off, techniques
 from polyviz.runtime.host_copies import bind_on_host
@@ -38,7 +38,7 @@ from polyviz.runtime.race import (
 )
 from polyviz.runtime.specialising import turned_on
 from polyviz.runtime.stages import reporting
-from polyviz.runtime.variants import Baseline, Engine
+from polyviz.runtime.variants import Baseline, Engine, Variant
 from polyviz.runtime.worker import Worker, shared_worker
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects
 
     from polyviz.model.dependences import Dependences
-    from polyviz.model.program import FloatingPoint, Program
+    from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop
     from polyviz.runtime.binding import Bound
     from polyviz.runtime.kernel import Kernel
@@ -93,7 +93,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class RaceOptions:
-    """How a race is run: see ``compare``."""
+    """How a race is run: see ``compare``. ``distinct``: a program that is the first one once more is not run again."""
 
     baselines: Sequence[str] = ("numba",)
     repeats: int = 7
@@ -103,6 +103,7 @@ class RaceOptions:
     time_limit: float = 60.0
     progress: Progress | None = None
     worker: Worker | None = None
+    distinct: bool = False
 
 
 def compare(
@@ -192,8 +193,9 @@ def _raced(
     field = _Field(scop, dependences, source, how.namespace, AtHand.of(bound), rounding(scop, bound))
     entries = [field.enter(contender) for contender in contenders]
     original = original_of(scop, source, how.namespace)
+    variants = [entry.entrant(bound, field.rounded) for entry in entries]
     entrants = [_baseline_entrant(Baseline(original, engine)) for engine in engines]
-    entrants += [entry.entrant(bound, field.rounded) for entry in entries]
+    entrants += _with_twins(variants) if how.distinct else variants
     kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     race = Race(
         bound.given,
@@ -360,6 +362,20 @@ def _engine(name: str) -> Engine:
         if engine == name:
             return engine
     raise OptionError(f"Unknown baseline {name!r}; known: {', '.join(ENGINES)}.")
+
+
+def _with_twins(entrants: Sequence[Entrant]) -> Iterator[Entrant]:
+    """``entrants``, where those with the program of the first one say so; on a device each is counted by itself."""
+    first, *others = entrants
+    yield first
+    for entrant in others:
+        yield replace(entrant, twin=first.row.label) if _are_one(first.variant, entrant.variant) else entrant
+
+
+def _are_one(first: Variant | None, other: Variant | None) -> bool:
+    if not (isinstance(first, Program) and isinstance(other, Program)):
+        return False
+    return first.device is None and other.runs_as(first)
 
 
 def _baseline_entrant(baseline: Baseline) -> Entrant:

@@ -50,6 +50,11 @@ def test_a_technique_that_finds_nothing_to_do_says_so() -> None:
     notes = {row.schedule: row.note for row in found.rows}
     assert notes["without pack"] == "the same program: nothing to do for it here"
     assert notes["everything on"] == notes["without threads"] == ""
+    rows = {row.schedule: row for row in found.rows}
+    assert rows["without pack"].verified and rows["without threads"].verified
+    assert (rows["without pack"].median, rows["without pack"].source) == (None, "")
+    assert rows["without threads"].median is not None
+    assert "without pack" not in found.figure().layout.title.subtitle.text
 
 
 def test_names_that_do_not_exist_are_refused() -> None:
