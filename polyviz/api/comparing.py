@@ -23,6 +23,7 @@ from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.model.program import CONTRACTS, Program
 from polyviz.model.registry import near
 from polyviz.model.techniques import switched_off, techniques
+from polyviz.model.words import listed_notes
 from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
@@ -277,7 +278,7 @@ class _Entry:
             program = self.kernel.program_for(bound)
         except PolyvizError as error:
             return self._left_out(error)
-        note = "; ".join(program.notes)
+        note = listed_notes(program.notes)
         contract = self.kernel.floating_point
         row = VariantRow(
             self.schedule, self.target, "ok", None, note=note, source=program.text, floating_point=contract
