@@ -66,7 +66,9 @@ def ablation(
         NOTHING: {**everything, **off},
     }
     contenders = [Contender(name, schedule, resolved, chosen) for name, chosen in choices.items()]
-    how = RaceOptions(baselines, repeats, sizes, True, namespace, time_limit, progress, worker, distinct=True)
+    how = RaceOptions(
+        baselines, repeats, sizes, True, namespace, time_limit, progress, worker, distinct=True, called="pv.ablation"
+    )
     return _with_equals(run_race(source, arguments, contenders, how))
 
 

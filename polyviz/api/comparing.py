@@ -94,7 +94,10 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class RaceOptions:
-    """How a race is run: see ``compare``. ``distinct``: a program that is the first one once more is not run again."""
+    """How a race is run: see ``compare``.
+
+    ``distinct``: a program that is the first one once more is not run again. ``called`` is who runs it, for progress.
+    """
 
     baselines: Sequence[str] = ("numba",)
     repeats: int = 7
@@ -105,6 +108,7 @@ class RaceOptions:
     progress: Progress | None = None
     worker: Worker | None = None
     distinct: bool = False
+    called: str = "pv.compare"
 
 
 def compare(
@@ -178,7 +182,7 @@ def run_race(
 ) -> Comparison:
     """Verify and time ``contenders`` and the baselines; raises what ``compare`` raises."""
     _check_limits(how.repeats, how.time_limit)
-    with reporting("pv.compare", how.progress) as report:
+    with reporting(how.called, how.progress) as report:
         return _raced(source, arguments, contenders, replace(how, progress=report))
 
 
