@@ -43,7 +43,7 @@ def ablation(
     ``without`` names the techniques to look at (default: those of :func:`polyviz.techniques` that concern the target,
     and what tuning remembered is left out); ``options`` are those of ``compile`` for every row. Every row is verified
     before it is timed; under the target ``emulated`` its note counts instead. A row whose program is the one with
-    everything on says so: that technique finds nothing to do in these loops.
+    everything on says so and has no time of its own: that technique finds nothing to do in these loops.
 
     Raises OptionError, and what ``compare`` raises.
 
@@ -66,17 +66,19 @@ def ablation(
         NOTHING: {**everything, **off},
     }
     contenders = [Contender(name, schedule, resolved, chosen) for name, chosen in choices.items()]
-    how = RaceOptions(baselines, repeats, sizes, True, namespace, time_limit, progress, worker)
+    how = RaceOptions(
+        baselines, repeats, sizes, True, namespace, time_limit, progress, worker, distinct=True, called="pv.ablation"
+    )
     return _with_equals(run_race(source, arguments, contenders, how))
 
 
 def _with_equals(comparison: Comparison) -> Comparison:
-    """``comparison`` with a note in every row whose program is that of everything on."""
+    """``comparison`` with a note, and no text once more, in every row whose program is that of everything on."""
     data = comparison.data
     whole = next(row for row in data.rows if row.schedule == EVERYTHING)
     compiled = _compiled(comparison, whole.label)
     rows = [
-        replace(row, note="; ".join(filter(None, (row.note, SAME_PROGRAM))))
+        replace(row, note="; ".join(filter(None, (row.note, SAME_PROGRAM))), source="")
         if row.source
         and row.source == whole.source
         and row is not whole

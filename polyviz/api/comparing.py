@@ -18,9 +18,10 @@ from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
-from polyviz.model.program import CONTRACTS
+from polyviz.model.program import CONTRACTS, Program
 from polyviz.model.registry import near
 from polyviz.model.techniques import switched_off, techniques
+from polyviz.model.words import listed_notes
 from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
@@ -36,7 +37,7 @@ from polyviz.runtime.race import (
 )
 from polyviz.runtime.specialising import turned_on
 from polyviz.runtime.stages import reporting
-from polyviz.runtime.variants import Baseline, Engine
+from polyviz.runtime.variants import Baseline, Engine, Variant
 from polyviz.runtime.worker import Worker, shared_worker
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects
 
     from polyviz.model.dependences import Dependences
-    from polyviz.model.program import FloatingPoint, Program
+    from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop
     from polyviz.runtime.binding import Bound
     from polyviz.runtime.kernel import Kernel
@@ -91,7 +92,10 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class RaceOptions:
-    """How a race is run: see ``compare``."""
+    """How a race is run: see ``compare``.
+
+    ``distinct``: a program that is the first one once more is not run again. ``called`` is who runs it, for progress.
+    """
 
     baselines: Sequence[str] = ("numba",)
     repeats: int = 7
@@ -101,6 +105,8 @@ class RaceOptions:
     time_limit: float = 60.0
     progress: Progress | None = None
     worker: Worker | None = None
+    distinct: bool = False
+    called: str = "pv.compare"
 
 
 def compare(
@@ -174,7 +180,7 @@ def run_race(
 ) -> Comparison:
     """Verify and time ``contenders`` and the baselines; raises what ``compare`` raises."""
     _check_limits(how.repeats, how.time_limit)
-    with reporting("pv.compare", how.progress) as report:
+    with reporting(how.called, how.progress) as report:
         return _raced(source, arguments, contenders, replace(how, progress=report))
 
 
@@ -190,8 +196,9 @@ def _raced(
     field = _Field(scop, dependences, source, how.namespace, AtHand.of(bound), rounding(scop, bound))
     entries = [field.enter(contender) for contender in contenders]
     original = original_of(scop, source, how.namespace)
+    variants = [entry.entrant(bound, field.rounded) for entry in entries]
     entrants = [_baseline_entrant(Baseline(original, engine)) for engine in engines]
-    entrants += [entry.entrant(bound, field.rounded) for entry in entries]
+    entrants += _with_twins(variants) if how.distinct else variants
     kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     race = Race(
         bound.given,
@@ -273,7 +280,7 @@ class _Entry:
             program = self.kernel.program_for(bound)
         except PolyvizError as error:
             return self._left_out(error)
-        note = "; ".join(program.notes)
+        note = listed_notes(program.notes)
         contract = self.kernel.floating_point
         row = VariantRow(
             self.schedule, self.target, "ok", None, note=note, source=program.text, floating_point=contract
@@ -358,6 +365,20 @@ def _engine(name: str) -> Engine:
         if engine == name:
             return engine
     raise OptionError(f"Unknown baseline {name!r}; known: {', '.join(ENGINES)}.")
+
+
+def _with_twins(entrants: Sequence[Entrant]) -> Iterator[Entrant]:
+    """``entrants``, where those with the program of the first one say so; on a device each is counted by itself."""
+    first, *others = entrants
+    yield first
+    for entrant in others:
+        yield replace(entrant, twin=first.row.label) if _are_one(first.variant, entrant.variant) else entrant
+
+
+def _are_one(first: Variant | None, other: Variant | None) -> bool:
+    if not (isinstance(first, Program) and isinstance(other, Program)):
+        return False
+    return first.device is None and other.runs_as(first)
 
 
 def _baseline_entrant(baseline: Baseline) -> Entrant:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
@@ -18,6 +18,7 @@ from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS
 from polyviz.model.techniques import switches
 from polyviz.model.tuning import Trial, Tuning
+from polyviz.model.words import plural
 from polyviz.runtime.binding import Binder
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import thread_count
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from polyviz.runtime.race import Progress
 
 DEFAULT_SECONDS = 20.0
+_REMEMBERED = 1000
+"""How many candidates that are no better a file holds at most: the latest."""
 
 
 def tune(
@@ -71,7 +74,7 @@ def tune(
     every output agreed with the loop as written and the clock tells it from the best before. ``options`` are held
     fixed. What is found is remembered on disk for this machine, these loops and sizes of this order of magnitude, and
     used by later compilations; with ``remember=False``, or with ``options``, it is only reported. An interrupt ends the
-    search and keeps what was learned.
+    search and keeps what was learned; a later search goes on from there, with what nobody tried yet.
 
     Raises OptionError, VerificationError when not even the defaults agree, and what ``compare`` raises.
     """
@@ -88,7 +91,7 @@ def tune(
     original = Baseline(original_of(scop, source, namespace), "numba")
     live = Live(race, worker or shared_worker(), original, builder.program)
     record = _Record(builder, remember=remember and not options, seconds=seconds)
-    space = _space(builder, options)
+    space = record.ordered(_space(builder, options))
     with reporting("pv.tune", progress) as report:
         search = Search(
             space=space,
@@ -203,18 +206,28 @@ class _Record:
     place: str = ""
     notes: list[str] = field(default_factory=list)
     memory: Memory = field(default_factory=Memory)
+    found: Entry | None = None
+
+    def ordered(self, space: Space) -> Space:
+        """``space`` where what earlier searches tried in vain comes last."""
+        if not self.remember:
+            return space
+        bound = self.builder.bound
+        recalled = self.memory.recall(self._key(), bound.parameters, element_type(bound.types))
+        if recalled.note:
+            self.notes.append(recalled.note)
+        self.found = recalled.entry
+        known = frozenset(Candidate.of(options) for options in self.found.others) if self.found else frozenset()
+        if known:
+            count = plural(len(known), "candidate")
+            self.notes.append(f"{count} that earlier searches found no better came last, if at all")
+        return replace(space, known=known)
 
     def earlier(self, space: Space) -> tuple[Candidate, ...]:
         """What was found before, to be tried first, where it is in ``space``."""
-        if not self.remember:
+        if self.found is None or not self.found.options:
             return ()
-        bound = self.builder.bound
-        found = self.memory.recall(self._key(), bound.parameters, element_type(bound.types))
-        if found.note:
-            self.notes.append(found.note)
-        if found.entry is None or not found.entry.options:
-            return ()
-        candidate = Candidate.of(found.entry.options)
+        candidate = Candidate.of(self.found.options)
         if not space.holds(candidate):
             self.notes.append(f"what tuning remembered fits another version and is ignored: {candidate}")
             return ()
@@ -233,6 +246,7 @@ class _Record:
             speedup=best.speedup or 1.0,
             tried=len(trials),
             day=datetime.date.today().isoformat(),
+            others=self._others(trials, best),
         )
         key = self._key()
         try:
@@ -243,6 +257,13 @@ class _Record:
             ]
             return
         self.place = str(self.memory.path(key))
+
+    def _others(self, trials: list[Trial], best: Trial) -> tuple[Mapping[str, Any], ...]:
+        """What was tried, in the search and before it, and is not the best."""
+        before = self.found.others if self.found else ()
+        every = dict.fromkeys(Candidate.of(options) for options in (*before, *(trial.options for trial in trials)))
+        inferior = [one.keywords for one in every if one.options and one != Candidate.of(best.options)]
+        return tuple(inferior[-_REMEMBERED:])
 
     def _key(self) -> Any:
         builder = self.builder

@@ -142,18 +142,13 @@ def ablation_table(settings: AblationSettings, found: Sequence[KernelAblation]) 
 
 
 def _table(rows: Sequence[AblationRow]) -> list[str]:
-    """What changes the program; what leaves it as it is would only show how far two runs of one program lie apart."""
+    """What changes the program; the rest has no times of its own."""
     head = ["| variant | verified | median | time | note |", "| --- | --- | ---: | ---: | --- |"]
     idle = [row for row in rows if row.verified and SAME_PROGRAM in row.note]
     lines = head + [f"| {' | '.join(_cells(row))} |" for row in rows if row not in idle]
-    if not idle:
-        return lines
     names = ", ".join(f"`{row.variant.removeprefix('without ').partition('/')[0]}`" for row in idle)
-    times = [row.slowdown for row in idle if row.slowdown is not None]
-    lines += ["", f"Without {names} the program is the same: nothing to do for it here."]
-    if times:
-        lines[-1] += f" Timed again for each of these, it took {min(times):.2f} to {max(times):.2f} times as long."
-    return lines
+    told = ["", f"Without {names} the program is the same: nothing to do for it here."] if idle else []
+    return lines + told
 
 
 def _cells(row: AblationRow) -> list[Any]:

@@ -30,12 +30,13 @@ from polyviz.benchmark.survey.growth import SIZES
 from polyviz.benchmark.table import best_ratio
 from polyviz.benchmark.versions import versions
 from polyviz.benchmark.workers import Workers, fixed_threads
-from polyviz.errors import PolyvizError
+from polyviz.errors import OptionError, PolyvizError
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.peaks import MEASURE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from polyviz.model.roofline import Peaks
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) -> int:
     """Run what ``arguments`` ask for, against all ``peers``; 1 when a variant of polyviz was wrong, else 0."""
     options = parse(arguments)
+    _make(options.output)
     if options.suite == SCHEDULER_SUITE:
         return run_survey(
             options.kernels,
@@ -79,6 +81,14 @@ def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) ->
     with fixed_threads() as threads:
         results = _start(options, _fresh(options, field, threads))
         return _run(options, field, results)
+
+
+def _make(directory: Path) -> None:
+    """Raises OptionError now rather than after minutes of work where nothing can be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"{directory} cannot be written: {error.strerror}.") from error
 
 
 def _fresh(options: Options, peers: Sequence[Peer], threads: int) -> Results:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.benchmark.records import KernelRecord, Ratio, Results, VariantRecord, ratio
 from polyviz.benchmark.rooflines import GOAL, STENCIL_GOAL, achieved, goal_of, held_back
 from polyviz.benchmark.session import LONG_RUN
+from polyviz.model.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +82,7 @@ def _command(results: Results) -> str:
 
 def _wall(results: Results) -> str:
     minutes = sum(kernel.wall_seconds for kernel in results.kernels) / 60
-    return f"{minutes:.0f} minutes"
+    return plural(round(minutes), "minute")
 
 
 def _flags(results: Results) -> dict[str, str]:

@@ -47,18 +47,20 @@ def assumed(parameters: Iterable[Parameter], sizes: Mapping[str, int] | None = N
 
 
 def check_sizes(parameters: Iterable[Parameter], sizes: Mapping[str, int]) -> None:
-    """Raise ``OptionError`` for a size that is no parameter of the program, or no integer."""
+    """Raise ``OptionError`` for a size that is no parameter of the program, no integer, or no extent of an array."""
     if not isinstance(sizes, Mapping):
         raise OptionError(f"Sizes are names and values such as {{'n': 100}}, not {sizes!r}.")
-    names = {parameter.name for parameter in parameters}
+    kinds = {parameter.name: parameter.source.kind for parameter in parameters}
     for name, value in sizes.items():
-        if name not in names:
-            listed = ", ".join(sorted(names)) or "none"
+        if name not in kinds:
+            listed = ", ".join(sorted(kinds)) or "none"
             raise OptionError(
                 f"`{name}` in sizes is no parameter of the program; its parameters are: {listed}."
             )
         if not isinstance(value, int) or isinstance(value, bool):
             raise OptionError(f"The size of `{name}` has to be an integer, not {value!r}.")
+        if value < 0 and kinds[name] == "shape":
+            raise OptionError(f"`{name}` is the extent of an array, which is not negative, and not {value}.")
 
 
 def _value(parameter: Parameter, sizes: Mapping[str, int]) -> int | None:

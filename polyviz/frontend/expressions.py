@@ -12,7 +12,7 @@ from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.limits import limit
 from polyviz.frontend.listed import extreme, listed, one_of
-from polyviz.frontend.literals import SUM, literal_number
+from polyviz.frontend.literals import SUM, beyond_integers
 from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
 from polyviz.frontend.refused_calls import refused_call
 from polyviz.frontend.usage import subscript_chain
@@ -155,15 +155,15 @@ class ExpressionReader:
         if isinstance(value, int):
             if value < 2**64:  # from 2**63 on it is unsigned, as in numba
                 return Zero() if node.kind == SUM else Constant(value)
-            raise self._error(
-                node,
-                f"The integer {value} does not fit into 64 bits.",
-                hint="Use a float: write it with `.0`.",
-            )
+            raise self._too_large(node, str(value))
         kind = {str: "A string", bytes: "A string", type(None): "`None`"}.get(type(value), "`...`")
         raise self._refuse(
             node, Refusal(kind, "A loop nest works on numbers and arrays of numbers.", "Use a number.")
         )
+
+    def _too_large(self, node: ast.AST, number: str) -> Exception:
+        text = f"The integer {number} does not fit into 64 bits."
+        return self._error(node, text, hint="Use a float: write it with `.0`.")
 
     def _attribute(self, node: ast.Attribute) -> Expression:
         constant: Expression | None = None if self.canonical(node) is None else self._scope.globals.constant(node)
@@ -273,10 +273,12 @@ class ExpressionReader:
 
     def _binary(self, node: ast.BinOp) -> Expression:
         operator = self.operator(node, node.op)
-        if operator == "**" and all(isinstance(literal_number(part, {}), int) for part in (node.left, node.right)):
-            computed = literal_number(node, {})
-            if isinstance(computed, float):  # Python's compiler computes it: `2 ** -1` is 0.5 under numba, too
-                return Constant(computed)
+        try:
+            computed = beyond_integers(node)
+        except OverflowError:
+            raise self._too_large(node, f"`{ast.unparse(node)}`") from None
+        if computed is not None:  # Python's compiler computes it: `2 ** -1` is 0.5 under numba, too
+            return Constant(computed)
         return Binary(operator, self.read(node.left), self.read(node.right))
 
     def _compare(self, node: ast.Compare) -> Expression:

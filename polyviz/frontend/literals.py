@@ -36,6 +36,8 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
+_LONGEST = 1024
+"""An exponent or shift of a whole number that is too large for any use of it."""
 
 
 def literal_number(node: ast.expr, names: Mapping[str, Any]) -> int | float | complex | None:
@@ -49,6 +51,42 @@ def literal_number(node: ast.expr, names: Mapping[str, Any]) -> int | float | co
         return value
     except (ArithmeticError, TypeError, ValueError):
         return None
+
+
+def beyond_integers(node: ast.BinOp) -> int | float | None:
+    """The value of an operation on two whole numbers that are written down, where it is none of 64 bits with a sign.
+
+    None for anything else. Raises OverflowError for a whole number of more than 64 bits.
+
+    >>> beyond_integers(ast.parse("2 ** -1", mode="eval").body), beyond_integers(ast.parse("2 ** 3", mode="eval").body)
+    (0.5, None)
+    """
+    left, right = literal_number(node.left, {}), literal_number(node.right, {})
+    operation = operator.lshift if isinstance(node.op, ast.LShift) else _BINARY.get(type(node.op))
+    if type(left) is not int or type(right) is not int or operation is None:
+        return None
+    try:
+        value = _bounded(operation)(left, right)
+    except (ZeroDivisionError, ValueError):
+        return None
+    if isinstance(value, float):
+        return value if isinstance(node.op, ast.Pow) else None
+    if not -(2**63) <= value < 2**64:
+        raise OverflowError
+    return value if value >= 2**63 else None  # unsigned from there on, as in numba
+
+
+def _bounded(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """``operation`` which raises OverflowError rather than fill the memory with digits."""
+
+    def bounded(left: Any, right: Any) -> Any:
+        grows = {operator.pow: 1, operator.lshift: 0}.get(operation)
+        is_whole = isinstance(left, int) and isinstance(right, int)
+        if is_whole and grows is not None and abs(left) > grows and right > _LONGEST:
+            raise OverflowError
+        return operation(left, right)
+
+    return bounded
 
 
 def literal_table(node: ast.expr) -> Table | None:
@@ -68,6 +106,6 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, names)
         case ast.BinOp(left=left, op=symbol, right=right) if type(symbol) in _BINARY:
-            return _BINARY[type(symbol)](_value(left, names), _value(right, names))
+            return _bounded(_BINARY[type(symbol)])(_value(left, names), _value(right, names))
         case _:
             return None

@@ -155,7 +155,8 @@ def _canonical_object(value: object) -> str | None:
 
 def _python_function(value: object) -> Any:
     function = getattr(value, "py_func", value)
-    return function if inspect.isfunction(function) else None
+    # One that a decorator wrote around another may do more than that one.
+    return function if inspect.isfunction(function) and not hasattr(function, "__wrapped__") else None
 
 
 def _definition(value: object) -> ast.FunctionDef | None:

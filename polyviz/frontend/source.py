@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
     from polyviz.frontend.refuse import Refusal
 
+_TRANSPARENT = frozenset({"njit", "jit", "cache", "lru_cache", "optimize", "staticmethod"})
+"""Decorators that leave what a function computes as it is."""
+_BEYOND = "It may do more than the loops below it, and these are all that would be compiled."
+
 
 @dataclass(frozen=True)
 class Source:
@@ -142,9 +146,16 @@ def _is_open(annotation: ast.expr | None) -> bool:
 def read_source(source: object, namespace: Mapping[str, Any] | None, filename: str | None) -> Source:
     """Parse a function object or text; raises ``UnsupportedSyntaxError`` for anything else."""
     if isinstance(source, str):
-        return _from_text(source, namespace, filename or "<cell>")
-    function = inspect.unwrap(source) if callable(source) else None
+        return _plain(_from_text(source, namespace, filename or "<cell>"))
+    function = inspect.unwrap(source, stop=inspect.isfunction) if callable(source) else None
     function = getattr(function, "py_func", function)
+    if inspect.isfunction(function) and hasattr(function, "__wrapped__"):
+        name = function.__name__
+        raise UnsupportedSyntaxError(
+            f"A decorator has put a function of its own around `{name}`.",
+            reason=_BEYOND,
+            hint=f"Pass the function inside, `{name}.__wrapped__`, where its loops are all that is meant.",
+        )
     if inspect.ismethod(function):
         raise UnsupportedSyntaxError(
             f"`{function.__qualname__}` is a method of an object, and loops are extracted from plain functions.",
@@ -157,6 +168,22 @@ def read_source(source: object, namespace: Mapping[str, Any] | None, filename: s
             hint="Pass a Python function, or its text.",
         )
     return _from_function(function, namespace, filename)
+
+
+def _plain(source: Source) -> Source:
+    """``source`` whose functions have no decorators but those that leave a function what it is."""
+    for function in source.helpers.values():
+        for decorator in function.decorator_list:
+            maker = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if ast.unparse(maker).rpartition(".")[2] not in _TRANSPARENT:
+                name, text = function.name, ast.unparse(decorator)
+                raise source.error(
+                    decorator,
+                    f"The decorator `{text}` is not supported.",
+                    reason=_BEYOND,
+                    hint=f"Leave it out, and put it around the optimised function later: `{name} = {text}({name})`.",
+                )
+    return source
 
 
 def _from_function(

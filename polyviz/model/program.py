@@ -143,6 +143,13 @@ class Program:
     untiled: tuple[str, ...] = ()
     transposed: tuple[str, ...] = ()
 
+    def runs_as(self, other: Program) -> bool:
+        """Whether the same happens as with ``other``: of one text different things can be compiled and run."""
+        mine, theirs = (
+            (one.target, one.text, one.threads, one.scalar, one.compiled_as) for one in (self, other)
+        )
+        return mine == theirs
+
     @property
     def compiled_as(self) -> FloatingPoint:
         """How much freedom the compiler gets."""

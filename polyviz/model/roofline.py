@@ -79,16 +79,20 @@ class Limit:
 def limit_of(work: Work, peaks: Peaks, dtype: str) -> Limit:
     """The limit of ``work`` on elements of ``dtype``.
 
-    Where all data fit into the last cache together, they need not come from memory: its bandwidth is that of the cache.
+    Where all data fit into the last cache together, they need not come from memory: its bandwidth is that of the cache,
+    which is no less than that of memory, whatever a disturbed measurement says.
     Source: Williams, Waterman, Patterson, *Roofline* (CACM 52, 2009), with compulsory traffic in place of measured.
 
     >>> peaks = Peaks({"float64": 100.0}, 10.0, 20.0, 1000, 2)
     >>> limit_of(Work(200, 40, 40, 5000), peaks, "float64")
     Limit(seconds=8.0, bottleneck='copy bandwidth')
+    >>> disturbed = Peaks({"float64": 100.0}, 10.0, 1.0, 1000, 2)
+    >>> limit_of(Work(200, 40, 40, 500), disturbed, "float64").seconds
+    8.0
     """
     computing = work.operations / peaks.multiply_add[dtype]
     cached = work.working_set <= peaks.cache
-    moving = work.traffic / (peaks.cached_copy if cached else peaks.copy)
+    moving = work.traffic / (max(peaks.cached_copy, peaks.copy) if cached else peaks.copy)
     if computing >= moving:
         return Limit(computing, "multiply-add peak")
     return Limit(moving, "cache bandwidth" if cached else "copy bandwidth")

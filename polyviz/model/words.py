@@ -1,4 +1,4 @@
-"""Numbers with their nouns."""
+"""Numbers with their nouns, and notes in a line."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     ('1 loop', '0 loops', '2 launches')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {nouns or f'{noun}s'}"
+
+
+def listed_notes(notes: Iterable[str]) -> str:
+    """Several notes as one.
+
+    >>> listed_notes(["S1 runs as written.", "A is copied"])
+    'S1 runs as written; A is copied'
+    """
+    return "; ".join(note.removesuffix(".") for note in notes)
 
 
 def waiting(places: int) -> str:

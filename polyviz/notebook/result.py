@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.api.targets import SECOND_CHOICE
 from polyviz.errors import PolyvizError
+from polyviz.model.words import listed_notes
 from polyviz.runtime.residency import device
 from polyviz.views import text
 from polyviz.views.bundles import (
@@ -110,7 +111,9 @@ class Part:
         if self.choice is not None and self.choice.remark:
             notes.append(self.choice.remark)
         if self.row is not None and self.row.note:
-            notes.append(self.row.note)
+            own = listed_notes(self.kernel.program.notes)  # a comparison's row has them, too
+            told = self.row.note.removeprefix(own).removeprefix("; ")
+            notes += [told] if told else []
         if self.seconds is None:
             notes.append(
                 f"not verified yet, since there is no data: polyviz.compare({self.scop.name}, …) verifies and times it"

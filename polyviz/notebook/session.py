@@ -241,7 +241,8 @@ def _patience() -> Iterator[None]:
 def _learned(tuning: Tuning) -> str:
     if tuning.remembered and tuning.options:
         return f"{tuning.best.name if tuning.best else ''} is remembered, as the best so far. {_UNTOUCHED}."
-    return f"nothing better than the defaults was found so far. {_UNTOUCHED}."
+    further = "; a later search goes on with the others" if tuning.remembered else ""
+    return f"nothing better than the defaults was found so far{further}. {_UNTOUCHED}."
 
 
 class NoVariantError(VerificationError):

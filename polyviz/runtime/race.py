@@ -27,13 +27,15 @@ class Entrant:
 
     ``careful`` is the same order with every element's operations kept as written: it takes the variant's place where
     the loop amplifies rounding so much that reordered sums are no longer the same result. ``rounded`` says, as the end
-    of a sentence, why a strict variant may differ in the last bits; empty where it may not.
+    of a sentence, why a strict variant may differ in the last bits; empty where it may not. ``twin`` is the
+    label of an entrant before it with the same program: its verdict holds for both, and only that one is run.
     """
 
     row: VariantRow
     variant: Variant | None
     careful: Variant | None = None
     rounded: str = ""
+    twin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Race:
             row.label: chosen
             for row, entrant in zip(rows, entrants, strict=True)
             for chosen in [_chosen(row, entrant)]
-            if chosen is not None and row.status == "ok" and _has_times(chosen)
+            if chosen is not None and row.status == "ok" and _has_times(chosen) and not entrant.twin
         }
         report("warming up for the timing", total - 1, total)
         samples = self._time(worker, racing, rows, report)
@@ -82,6 +84,10 @@ class Race:
         expected = self.expected(worker, reference, notes) if self.verify_outputs else None
         rows: list[VariantRow] = []
         for number, entrant in enumerate(entrants):
+            twin = next((row for row in rows if row.label == entrant.twin), None)
+            if twin is not None:
+                rows.append(_alike(entrant.row, twin))
+                continue
             report(f"verifying {entrant.row.label}", number + 1, total)
             rows.append(self.verified(worker, entrant, expected))
         return rows, tuple(notes)
@@ -271,6 +277,18 @@ def _batch_notes(samples: Iterable[Samples]) -> Iterator[str]:
     if batches:
         counts = str(batches[0]) if batches[0] == batches[-1] else f"{batches[0]} to {batches[-1]}"
         yield f"short runs are repeated: each sample of them stands for {counts} runs on fresh data"
+
+
+def _alike(row: VariantRow, twin: VariantRow) -> VariantRow:
+    """``row`` with the verdict of its ``twin``."""
+    return replace(
+        row,
+        status=twin.status,
+        verified=twin.verified,
+        note=twin.note,
+        floating_point=twin.floating_point,
+        exact=twin.exact,
+    )
 
 
 def _chosen(row: VariantRow, entrant: Entrant) -> Variant | None:

@@ -69,12 +69,14 @@ class Space:
     """Everything that can be tried.
 
     ``tile`` holds the sizes that the model chooses for the deepest tiled band, outermost first; none where it tiles
-    nothing. ``tiles`` tells whether other sizes may be tried.
+    nothing. ``tiles`` tells whether other sizes may be tried. ``known`` were tried by earlier searches and were no
+    better: they come last.
     """
 
     dimensions: tuple[Dimension, ...] = ()
     tile: tuple[int, ...] = ()
     tiles: bool = True
+    known: frozenset[Candidate] = frozenset()
     _defaults: Mapping[str, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -95,10 +97,14 @@ class Space:
     def neighbours(self, candidate: Candidate) -> Iterator[Candidate]:
         """All candidates one step away: one tile size doubled or halved, or another value of one keyword.
 
-        >>> space = Space((Dimension("pack", (True, False), True),), (32,))
+        >>> known = frozenset({Candidate.of({"tile": (64,)})})
+        >>> space = Space((Dimension("pack", (True, False), True),), (32,), known=known)
         >>> [str(one) for one in space.neighbours(Candidate())]
-        ['tile 64', 'tile 16', 'without tile', 'without pack']
+        ['tile 16', 'without tile', 'without pack', 'tile 64']
         """
+        return iter(sorted(self._steps(candidate), key=self.known.__contains__))
+
+    def _steps(self, candidate: Candidate) -> Iterator[Candidate]:
         given = candidate.keywords
         if self.tiles:
             yield from (

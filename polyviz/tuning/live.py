@@ -55,7 +55,7 @@ class Live:
             program = self.build(candidate)
         except PolyvizError as error:
             return Outcome("refused", note=error.message)
-        known = next((other for other, text in self._programs.items() if _equal(text, program)), None)
+        known = next((other for other, text in self._programs.items() if program.runs_as(text)), None)
         if known is not None:
             return Outcome("same", note=f"the same program as {known}")
         self._programs[candidate] = program
@@ -106,7 +106,3 @@ _FAULTS = {
 
 def _status(row: VariantRow) -> Any:
     return row.status if row.status in ("wrong", "timeout", "crashed", "refused") else "failed"
-
-
-def _equal(one: Program, other: Program) -> bool:
-    return (one.text, one.threads) == (other.text, other.threads)

@@ -55,6 +55,8 @@ class Entry:
 
     ``options`` are keywords of ``pv.compile`` (none: the defaults were best); ``sizes`` and ``element`` are those it
     was found for; ``speedup`` is against the defaults; ``tried`` candidates were run; ``day`` is an ISO date.
+    ``others`` are the keywords of candidates that were no better, in this search and those before: the next one goes
+    on behind them.
     """
 
     options: Mapping[str, Any]
@@ -63,6 +65,7 @@ class Entry:
     speedup: float
     tried: int
     day: str
+    others: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def size_class(self) -> str:
@@ -187,7 +190,12 @@ def _entry(item: Mapping[str, Any]) -> Entry:
     if not (math.isfinite(found.speedup) and isinstance(found.element, str) and isinstance(found.day, str)):
         raise ValueError("an entry without its figures")
     sizes = {str(name): int(value) for name, value in found.sizes.items()}
-    return replace(found, options={name: _value(value) for name, value in found.options.items()}, sizes=sizes)
+    others = tuple(_options(other) for other in found.others)
+    return replace(found, options=_options(found.options), sizes=sizes, others=others)
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in given.items()}
 
 
 def _value(value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -25,8 +27,9 @@ NOTHING_BETTER = "no candidate that was left to try promised more"
 class Search:
     """One search, step by step; what it has learned so far is in ``trials`` whatever happens.
 
-    ``seconds`` bounds it (a candidate that is being tried then is finished); ``first`` are candidates to try before
-    the strategy is asked; ``learned`` is called with every accepted trial, the defaults left out.
+    ``seconds`` bounds it: a candidate that is being tried then is finished, so none is begun that would mostly run
+    beyond, going by those before. ``first`` are candidates to try before the strategy is asked; ``learned`` is called
+    with every accepted trial, the defaults left out.
     """
 
     space: Space
@@ -76,7 +79,7 @@ class Search:
         self.progress("tuning: verifying and timing the defaults", 0, 0)
         self._note(Candidate(), self.executor.try_first(Candidate()), 1.0)
         waiting = list(self.first)
-        while self.elapsed < self.seconds:
+        while self.elapsed + self._usual / 2 < self.seconds:
             candidate = waiting.pop(0) if waiting else self.strategy.propose(self.space, self.trials)
             if candidate is None:
                 return NOTHING_BETTER
@@ -91,6 +94,12 @@ class Search:
             if outcome.status == "accepted":
                 self.learned(self.trials[-1])
         return f"the {self.seconds:g} seconds were up"
+
+    @property
+    def _usual(self) -> float:
+        """How many seconds a candidate took so far."""
+        ends = [trial.elapsed for trial in self.trials]
+        return statistics.median([end - begin for begin, end in itertools.pairwise(ends)] or [0.0])
 
     @property
     def _champion(self) -> Trial:

@@ -192,7 +192,9 @@ def figure(data: ComparisonData) -> Figure:
         customdata=[[median_text(row), speedup_text(row), row.note] for row in rows],
         hovertemplate="%{y}<br>%{customdata[0]}<br>speedup %{customdata[1]}<br>%{customdata[2]}<extra></extra>",
     )
-    untimed = [f"{name_text(row, data)}: {row.status}" for row in data.rows if row not in rows]
+    untimed = [
+        f"{name_text(row, data)}: {row.status}" for row in data.rows if row not in rows and row.status != "ok"
+    ]
     chart = graph_objects.Figure(bars)
     chart.update_layout(
         title={

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 import polyviz as pv
 from polyviz.api.targets import Availability
 from polyviz.model.techniques import techniques_for
+from polyviz.runtime.stages import telling
 from tests.running import function_of
 
 PRODUCT = """
@@ -50,6 +52,26 @@ def test_a_technique_that_finds_nothing_to_do_says_so() -> None:
     notes = {row.schedule: row.note for row in found.rows}
     assert notes["without pack"] == "the same program: nothing to do for it here"
     assert notes["everything on"] == notes["without threads"] == ""
+    rows = {row.schedule: row for row in found.rows}
+    assert rows["without pack"].verified and rows["without threads"].verified
+    assert (rows["without pack"].median, rows["without pack"].source) == (None, "")
+    assert rows["without threads"].median is not None
+    assert "without pack" not in found.figure().layout.title.subtitle.text
+
+
+def test_progress_is_that_of_an_ablation() -> None:
+    told: list[str] = []
+    with telling(lambda stage: contextlib.nullcontext(told.append(stage))):
+        pv.ablation(
+            "def f(A):\n    for i in range(3):\n        A[i] = 1.0\n",
+            np.ones(3),
+            target="python",
+            without=[],
+            baselines=(),
+            repeats=1,
+        )
+    assert any(stage.startswith("pv.ablation") for stage in told)
+    assert not any(stage.startswith("pv.compare") for stage in told)
 
 
 def test_names_that_do_not_exist_are_refused() -> None:

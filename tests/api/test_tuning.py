@@ -162,6 +162,35 @@ def test_an_interrupt_keeps_that_nothing_better_was_found_yet(
 
 
 @pytest.mark.slow
+def test_a_search_goes_on_where_an_interrupted_one_ended(
+    recorded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = Live.challenge
+
+    def interrupted(live: Live, candidate: Candidate, champion: Candidate) -> Outcome:
+        if len(recorded) == 3:
+            raise KeyboardInterrupt
+        return replace(challenge(live, candidate, champion), status="slower")
+
+    monkeypatch.setattr(Live, "challenge", interrupted)
+    seen: list[str] = []
+    for number in range(3):
+        found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+        assert not set(recorded) & set(seen)
+        seen += recorded
+        recorded.clear()
+        told = f"{3 * number} candidates that earlier searches found no better came last, if at all"
+        assert any(told in note for note in found.notes) == bool(number)
+    monkeypatch.setattr(Live, "challenge", challenge)
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    assert found.options == {"tile": (32, 32)}
+    assert "tile 32 x 32" in seen
+    again = recorded.index("tile 32 x 32")
+    assert again >= 20, "what was tried before comes last"
+    assert not set(recorded[:20]) & set(seen)
+
+
+@pytest.mark.slow
 def test_a_damaged_file_is_said_in_the_report(recorded: list[str]) -> None:
     from pathlib import Path
 

@@ -129,3 +129,14 @@ def test_the_short_run_compares_with_whatever_is_installed(tmp_path: Path) -> No
     assert gemm["best_peer"] is not None
     assert {variant["status"] for variant in gemm["variants"]} <= {"ok", "unavailable"}
     assert "| gemm |" in (tmp_path / "polybench-short.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suite", ["polybench", "ablation", "schedulers", "gpu"])
+def test_a_directory_that_cannot_be_written_is_said_before_anything_runs(
+    tmp_path: Path, suite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("run_survey", "run_gpu", "run_ablation", "_fresh"):
+        monkeypatch.setattr(command, name, lambda *_, **__: pytest.fail("it has begun"))
+    (tmp_path / "benchmarks").write_text("in the way")
+    with pytest.raises(OptionError, match=r"benchmarks cannot be written: File exists\.$"):
+        run(["--suite", suite, "--output", str(tmp_path / "benchmarks")], [])

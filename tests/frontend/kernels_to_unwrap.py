@@ -61,6 +61,16 @@ def wrapped(A: Any) -> None:
         A[i] = 0.0
 
 
+@passed_on
+def doubled(x: float) -> float:
+    return 2 * x
+
+
+def calls_wrapped(A: Any) -> None:
+    for i in range(3):
+        A[i] = doubled(A[i])
+
+
 def uses_global_array(A: Any) -> None:
     for i in range(4):
         A[i] = TABLE[i]

@@ -114,6 +114,13 @@ def test_wrong_sizes_are_one_line(sizes: dict[str, Any], message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_the_extent_of_an_array_is_not_negative() -> None:
+    with pytest.raises(OptionError) as caught:
+        extract("for i in range(len(A)):\n    A[i] = 0\n", sizes={"A_shape_0": -1})
+    assert str(caught.value) == "`A_shape_0` is the extent of an array, which is not negative, and not -1."
+    assert extract(LOOP, sizes={"N": -1}).parameters  # a bound may be: the loop does not run
+
+
 TILES = "for i0 in range(0, N, T):\n    for i in range(i0, min(i0 + T, N)):\n        A[i] = 0\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -44,8 +45,21 @@ def test_spans_count_in_the_dedented_source_of_the_function() -> None:
     assert str(scop.statements[0].domain) == "[A_shape_0] -> { S0[i] : 3 <= i < A_shape_0 }"
 
 
-def test_what_a_decorator_wraps_is_found() -> None:
-    assert extract(kernels_to_unwrap.wrapped).name == "wrapped"
+def test_what_a_decorator_has_put_a_function_around_is_found_by_hand_only() -> None:
+    assert extract(kernels_to_unwrap.wrapped.__wrapped__).name == "wrapped"
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        extract(kernels_to_unwrap.calls_wrapped)
+    assert caught.value.message == "The call of `doubled` is not supported."
+
+
+def test_decorators_that_leave_a_function_as_it_is_may_stand_in_a_text() -> None:
+    text = "\ndef f(A):\n    for i in range(3):\n        A[i] = 0.0\n"
+    for decorator in ("@njit", "@numba.njit(parallel=True)", "@functools.lru_cache", "@pv.optimize(target='c')"):
+        assert extract(decorator + text).name == "f"
+
+
+def test_a_cache_is_no_reason_to_refuse() -> None:
+    assert extract(functools.lru_cache(kernels_to_unwrap.constant_condition)).name == "constant_condition"
 
 
 def test_constant_condition_leaves_one_arm() -> None:
@@ -61,6 +75,7 @@ def test_constant_condition_leaves_one_arm() -> None:
             kernels_to_unwrap.Owner().method,
             "`Owner.method` is a method of an object, and loops are extracted from plain functions.",
         ),
+        (kernels_to_unwrap.wrapped, "A decorator has put a function of its own around `wrapped`."),
         (kernels_to_unwrap.anonymous, "`<lambda>` is not a `def` function."),
         (
             kernels_to_unwrap.uses_global_array,
@@ -71,7 +86,7 @@ def test_constant_condition_leaves_one_arm() -> None:
         (len, "Loops cannot be extracted from an object of type `builtin_function_or_method`."),
         (3, "Loops cannot be extracted from an object of type `int`."),
     ],
-    ids=["method", "lambda", "global array", "ufunc", "builtin", "number"],
+    ids=["method", "decorator", "lambda", "global array", "ufunc", "builtin", "number"],
 )
 def test_what_is_no_function_is_refused(source: object, message: str) -> None:
     with pytest.raises(UnsupportedSyntaxError) as caught:

@@ -63,6 +63,18 @@ def test_print_and_a_value_at_the_end_of_a_cell(notebook, capsys) -> None:
     assert capsys.readouterr().out.startswith("sum True\n13\n")
 
 
+@pytest.mark.slow
+def test_a_comparison_says_each_note_of_a_program_once(notebook) -> None:
+    notebook.namespace["A"] = np.asfortranarray(notebook["A"])
+    notebook.namespace["B"] = np.zeros((24, 24))[::2, ::2]
+    result = notebook.run("%%polyopt --compare -s pluto -t c --without pack --repeats 1\n" + ACCUMULATE)
+    untiled = "S0 runs without tiles in registers: B is not contiguous, and not packed"
+    turned = "A lies in Fortran order, so the loops are planned and written for its transpose"
+    assert [note for note in result.parts[0].notes if turned in note or untiled in note] == [f"{untiled}.", turned]
+    row = next(row for row in result.parts[0].comparison.rows if not row.is_baseline)
+    assert row.note == f"{untiled}; {turned}"
+
+
 def test_a_function_can_be_called_at_the_end_of_its_cell(notebook) -> None:
     notebook.namespace["v"] = np.arange(3.0)
     notebook.run("%%polyopt -t python\ndef twice(x):\n    for i in range(len(x)):\n        x[i] = 2 * x[i]\ntwice(v)\n")

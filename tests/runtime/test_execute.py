@@ -417,6 +417,10 @@ NUMBERS = {
         "def literals(A):\n    for i in range(A.shape[0]):\n        A[i] = 2 ** -1 + 10 ** 2 + (-7) // 2 + 7.5 // -2",
         (np.zeros(3),),
     ),
+    "literals without a sign": (
+        "def literals(A):\n    for i in range(A.shape[0]):\n        A[i] = (9223372036854775807 + 1) * 2.0 + 2 ** 63",
+        (np.zeros(3),),
+    ),
     "narrow cells": (
         """
         def narrow(A, B, x):

@@ -74,6 +74,16 @@ PLANTED: dict[str, Callable[[], Any]] = {
 }
 
 
+def test_a_twin_takes_the_verdict_of_the_first_and_is_not_run(worker: Worker) -> None:
+    for variant, status in ((program("python"), "ok"), (PLANTED["raises"](), "failed")):
+        twin = replace(entrant("twin", PLANTED["crash"]()), twin="first/c")
+        rows, samples, _ = race().run(worker, original(), [entrant("first", variant), twin])
+        assert [row.status for row in rows] == [status, status]
+        assert [row.verified for row in rows] == ([True, True] if status == "ok" else [None, None])
+        assert rows[1].median is None
+        assert "twin/c" not in samples
+
+
 @pytest.mark.slow
 def test_planted_faults_are_rows_and_the_right_one_is_timed(
     worker: Worker, golden: Callable[..., None]

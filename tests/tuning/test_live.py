@@ -61,6 +61,14 @@ def test_every_candidate_is_verified_and_every_fault_is_an_outcome(kernel: pv.Ke
     assert tried.challenge(EQUAL, DEFAULTS).note == "the same program as the defaults"
 
 
+def test_one_text_may_be_compiled_and_run_in_different_ways(kernel: pv.Kernel) -> None:
+    first = kernel.program
+    assert first.runs_as(replace(first, notes=("another",)))
+    for changed in ({"threads": 1}, {"scalar": True}, {"floating_point": "strict"}, {"target": "numba"}):
+        assert not first.runs_as(replace(first, **changed))
+    assert first.runs_as(replace(first, exact=True)) == (first.floating_point == "strict")
+
+
 @pytest.mark.parametrize(
     ("seconds", "status", "races"),
     [(0.5, "accepted", 3), (0.99, "level", 2), (1.1, "slower", 2), (1.5, "slower", 1)],

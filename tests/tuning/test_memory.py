@@ -34,6 +34,20 @@ def test_an_entry_comes_back_for_sizes_of_its_class(memory: Memory) -> None:
     assert memory.recall(replace(KEY, machine="another"), {"n": 1000}, "float64").entry is None
 
 
+def test_what_was_no_better_comes_back_with_it(memory: Memory) -> None:
+    entry = replace(ENTRY, others=({"tile": (64, 64)}, {"pack": False, "threads": 1}))
+    memory.keep(KEY, entry)
+    assert memory.recall(KEY, {"n": 1000}, "float64").entry == entry
+
+
+def test_a_file_of_an_earlier_version_holds_nothing_that_was_no_better(memory: Memory) -> None:
+    memory.keep(KEY, ENTRY)
+    document = json.loads(memory.path(KEY).read_bytes())
+    del document["entries"][0]["others"]
+    memory.path(KEY).write_text(json.dumps(document), encoding="utf-8")
+    assert memory.recall(KEY, {"n": 1000}, "float64").entry == ENTRY
+
+
 def test_without_sizes_the_largest_run_counts(memory: Memory) -> None:
     large = replace(ENTRY, sizes={"n": 4000}, options={})
     for entry in (large, ENTRY):
@@ -65,6 +79,7 @@ DAMAGED = {
     "too large a figure": _changed(speedup=10**400),
     "infinite size": _changed(sizes={"n": math.inf}),
     "no value of an option": _changed(options={"tile": [[32]]}),
+    "no options among the others": _changed(others=[3]),
     "nested deeply": "[" * 100_000,
     "no text": b"\xff\x00\xfe",
 }

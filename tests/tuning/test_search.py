@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,7 +25,7 @@ def search(times: dict[str, float], seconds: float = 1000.0, **changes: Any) -> 
     simulated = changes.pop("executor", None) or Simulated(times, **changes.pop("simulated", {}))
     learned: list[Trial] = []
     found = Search(
-        space=SPACE,
+        space=changes.pop("space", SPACE),
         strategy=make_strategy(changes.pop("strategy", "climb")),
         executor=simulated,
         seconds=seconds,
@@ -34,6 +35,12 @@ def search(times: dict[str, float], seconds: float = 1000.0, **changes: Any) -> 
         **changes,
     )
     return found, learned
+
+
+def _searched(times: dict[str, float], strategy: str) -> list[Trial]:
+    found, _ = search(times, strategy=strategy)
+    found.run()
+    return found.trials
 
 
 def accepted(found: Search) -> list[str]:
@@ -79,6 +86,24 @@ def test_the_time_is_kept() -> None:
     found, _ = search(HILL, seconds=3.0)
     assert found.run() == "the 3 seconds were up"
     assert [trial.elapsed for trial in found.trials] == [1.0, 2.0, 3.0]
+
+
+def test_no_candidate_is_begun_that_would_mostly_run_beyond_the_time() -> None:
+    for seconds, tried in ((9.5, 3), (11.0, 4)):
+        found, _ = search(HILL, seconds=seconds, simulated={"cost": 3.0})
+        assert found.run() == f"the {seconds:g} seconds were up"
+        assert len(found.trials) == tried
+
+
+def test_what_earlier_searches_tried_comes_last() -> None:
+    known = frozenset({Candidate.of({"tile": (64,)}), Candidate.of({"tile": False})})
+    flat = dict.fromkeys(("the defaults", "tile 64", "without tile", "tile 16", "without pack"), 1.0)
+    for strategy in strategies():
+        found, _ = search(flat, strategy=strategy, space=replace(SPACE, known=known))
+        found.run()
+        names = [trial.name for trial in found.trials]
+        assert {"tile 64", "without tile"} <= set(names[3:]), strategy
+    assert names != [trial.name for trial in _searched(flat, "sample")]
 
 
 def test_what_computes_something_else_never_counts() -> None:

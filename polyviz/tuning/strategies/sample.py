@@ -26,18 +26,15 @@ class Sample:
     """
 
     def propose(self, space: Space, history: Sequence[Trial]) -> Candidate | None:
-        """The end of a walk that was not tried yet; None when many in a row brought nothing."""
+        """The end of a walk that was not tried yet, at best in no search; None when many in a row brought nothing."""
         accepted = [number for number, trial in enumerate(history) if trial.status == "accepted"]
         if not accepted or len(history) - 1 - accepted[-1] >= PATIENCE:
             return None
         tried = {Candidate.of(trial.options) for trial in history}
-        dice = random.Random(len(history))
+        dice = random.Random(len(history) + len(space.known))
         top = Candidate.of(history[accepted[-1]].options)
-        for _ in range(_DRAWS):
-            found = self._walk(space, top, dice)
-            if found not in tried:
-                return found
-        return None
+        fresh = [found for _ in range(_DRAWS) if (found := self._walk(space, top, dice)) not in tried]
+        return min(fresh, key=space.known.__contains__, default=None)
 
     def _walk(self, space: Space, start: Candidate, dice: random.Random) -> Candidate:
         place = start

@@ -1,0 +1,3 @@
+def f(A, n):
+    for i in range(n):
+        A[i] = 10 ** 10 ** 10
