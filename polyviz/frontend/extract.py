@@ -10,6 +10,8 @@ import islpy as isl
 
 from polyviz.errors import ExtractionError, OutOfBoundsError
 from polyviz.frontend.absent import asked_for_none, without_absent
+from polyviz.frontend.added_places import with_added_places
+from polyviz.frontend.arms import with_uses_in_arms
 from polyviz.frontend.assemble import aligned, arguments, arrays, liveness_of
 from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
@@ -29,9 +31,11 @@ from polyviz.frontend.handed_over import with_own_arrays
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.listed_places import with_listed_places
 from polyviz.frontend.listed_values import with_filled_arrays
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
+from polyviz.frontend.masked_names import without_masked_names
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
@@ -203,15 +207,17 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_loop_else(source, GlobalNames(source))
     source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = with_helper_statements(source, GlobalNames(source))
+    source = with_listed_places(source, GlobalNames(source))
     # What helpers have brought, too.
     source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
+    source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(source, GlobalNames(source))
     source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
-    source = with_subscripted_names(source, GlobalNames(source))
+    source = with_subscripted_names(with_uses_in_arms(source, GlobalNames(source)), GlobalNames(source))
     source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
     source = with_reshaped_copies(without_views(source, names), names)

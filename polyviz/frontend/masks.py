@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sized
+    from collections.abc import Callable, Container, Iterator, Sized
 
     from polyviz.frontend.regions import Region
 
@@ -47,34 +47,55 @@ def is_mask(node: ast.expr, known: Container[str], canonical: Callable[[ast.expr
     return False
 
 
-def unmasked(value: ast.expr, mask: ast.expr, *, number: bool = False) -> ast.expr:
+def unmasked(
+    value: ast.expr, mask: ast.expr, is_apart: Callable[[ast.expr], bool], *, number: bool = False
+) -> ast.expr:
     """``value`` with whole arrays in the place of what ``mask`` chooses of them, or with a ``number``.
 
+    ``is_apart`` tells what is worked out by itself, of the chosen elements: sums.
+
     >>> mask = ast.parse("a > 3", mode="eval").body
-    >>> ast.unparse(unmasked(ast.parse("2 * b[a > 3]", mode="eval").body, mask))
-    '2 * b'
+    >>> value = ast.parse("2 * b[a > 3] - sum(b[a > 3])", mode="eval").body
+    >>> ast.unparse(unmasked(value, mask, lambda node: isinstance(node, ast.Call)))
+    '2 * b - sum(b[a > 3])'
     """
-    result: ast.expr = _Unmasked(ast.dump(mask), number=number).visit(copy.deepcopy(value))
+    result: ast.expr = _Unmasked(ast.dump(mask), is_apart, number=number).visit(copy.deepcopy(value))
     return result
 
 
-def mask_of(value: ast.expr, is_known: Callable[[ast.expr], bool]) -> ast.expr | None:
+def _together(value: ast.expr, is_apart: Callable[[ast.expr], bool]) -> Iterator[ast.expr]:
+    """``value`` and its parts, without those of what is worked out by itself."""
+    if not is_apart(value):
+        yield value
+        for part in ast.iter_child_nodes(value):
+            if isinstance(part, ast.expr):
+                yield from _together(part, is_apart)
+
+
+def mask_of(
+    value: ast.expr, is_known: Callable[[ast.expr], bool], is_apart: Callable[[ast.expr], bool]
+) -> ast.expr | None:
     """The first mask that chooses elements of an array in ``value``; ``is_known`` says what is a mask."""
-    found = (_mask_in(part) for part in ast.walk(value) if isinstance(part, ast.Subscript))
+    found = (_mask_in(part) for part in _together(value, is_apart) if isinstance(part, ast.Subscript))
     return next((mask for mask in found if is_known(mask)), None)
 
 
 def goes_together(
-    value: ast.expr, mask: ast.expr, depth: int, count: int, shape: Callable[[ast.expr], Sized]
+    value: ast.expr,
+    mask: ast.expr,
+    sizes: tuple[int, int],
+    shape: Callable[[ast.expr], Sized],
+    is_apart: Callable[[ast.expr], bool],
 ) -> bool:
-    """Whether ``mask``, of ``depth`` dimensions, chooses in ``value`` from what has ``count`` dimensions, everywhere.
+    """Whether ``mask`` chooses in ``value`` from what has as many dimensions, everywhere; ``sizes`` are those of both.
 
     Whatever else is in it may have as many as the chosen rows have. ``shape`` tells the dimensions.
     """
-    chosen = [part for part in ast.walk(value) if _is_chosen(part, ast.dump(mask))]
-    parts = [unmasked(part, mask) for part in chosen if isinstance(part, ast.expr)]
+    depth, count = sizes
+    chosen = [part for part in _together(value, is_apart) if _is_chosen(part, ast.dump(mask))]
+    parts = [unmasked(part, mask, is_apart) for part in chosen]
     alike = all(len(shape(one)) == count and (depth == 1 or isinstance(one, ast.Name)) for one in parts)
-    return alike and len(shape(unmasked(value, mask, number=True))) <= count - depth
+    return alike and len(shape(unmasked(value, mask, is_apart, number=True))) <= count - depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +143,14 @@ class Chosen:
         """The first of the axes that the mask goes along, and the one behind the last."""
         return self.place, self.place + self.depth
 
-    def fits(self, value: ast.expr, shape: Callable[[ast.expr], Sized]) -> bool:
+    def fits(
+        self, value: ast.expr, shape: Callable[[ast.expr], Sized], is_apart: Callable[[ast.expr], bool]
+    ) -> bool:
         """Whether ``value`` goes with what is chosen; ``shape`` tells the dimensions."""
         if self.place:  # how long the last dimensions are, the data say
-            return not shape(value) and mask_of(value, lambda node: ast.dump(node) == ast.dump(self.mask)) is None
-        return goes_together(value, self.mask, self.depth, len(self.region.axes), shape)
+            found = mask_of(value, lambda node: ast.dump(node) == ast.dump(self.mask), is_apart)
+            return not shape(value) and found is None
+        return goes_together(value, self.mask, (self.depth, len(self.region.axes)), shape, is_apart)
 
 
 def _mask_in(node: ast.Subscript) -> ast.expr:
@@ -141,9 +165,14 @@ def _is_chosen(node: ast.AST, mask: str) -> bool:
 
 
 class _Unmasked(ast.NodeTransformer):
-    def __init__(self, mask: str, *, number: bool) -> None:
+    def __init__(self, mask: str, is_apart: Callable[[ast.expr], bool], *, number: bool) -> None:
         self._mask = mask
+        self._is_apart = is_apart
         self._number = number
+
+    def visit(self, node: ast.AST) -> Any:
+        """``node`` as it is where it is worked out by itself."""
+        return node if isinstance(node, ast.expr) and self._is_apart(node) else super().visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if not _is_chosen(node, self._mask):

@@ -57,10 +57,16 @@ LARGEST_CHOSEN = Refusal(
 )
 PLACES = Refusal(
     "An array as a subscript",
-    "For NumPy it holds truth values or places, as its type says: elements at places may be read, one for each, where "
-    "a call or the head of the function tells it, `def f(x, m: 'int64[:]')`. Rows may not, nor may they be set.",
+    "For NumPy it holds truth values or places, as its type says: elements and rows at places may be read and set, "
+    "where a call or the head of the function tells it, `def f(x, m: 'int64[:]')`.",
     "Where it chooses elements, write `A[m[:] != 0] = ...`, or `if m[i]:` in a loop; where it holds places, write the "
     "loop with `A[m[i]]`.",
+)
+COMPUTED_PLACES = Refusal(
+    "Setting elements at computed places to what is computed of the same array",
+    "NumPy computes all values before it stores the first, since a place may be there twice, and how many there are "
+    "is told by no array.",
+    "Make an array of the places on a line before: `at = (idx + 1) % n`, `x[at] += 1.0`.",
 )
 MASK = Refusal(
     "A truth value as a subscript",

@@ -54,8 +54,7 @@ def test_arrays_of_truth_values_in_the_notebook_are_masks() -> None:
     m, x = np.array([True, False, True]), np.arange(3.0)
     scop = extract("x[m & (x > 1)] = 7.0\nx[~m] = 1.0", namespace={"m": m, "x": x})
     assert len(scop.statements) == 2
-    with pytest.raises(ExtractionError, match="An array as a subscript"):
-        extract("x[m] = 7.0", namespace={"m": m.astype(int), "x": x})
+    assert len(extract("x[m] = 7.0", namespace={"m": m.astype(int), "x": x}).statements) == 1  # places
     with pytest.raises(ExtractionError):
         extract("m = x * 2.0\nx[m] = 7.0", namespace={"m": m, "x": x})
 

@@ -183,3 +183,19 @@ def test_what_a_condition_may_not_come_to_is_not_added_up_before() -> None:
     head = "def f(M: 'float64[:, :]', y: 'float64[:]'):"
     with pytest.raises(pv.PolyvizError, match="not supported"):
         pv.extract(f"{head}\n    for i in range(3):\n        if i > 0 and np.sum(M[i - 1]) > 3: y[i] = 1.0")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "M[:, 1:].sum(axis=0)",
+        "M[1:, 1:].max(axis=1)",
+        "M[1:] / M[1:].sum(axis=0)",
+        "M[::2, ::-1].mean(axis=0)",
+        "np.sum(M[:, :, None] * y[None, None, :], axis=(0, 1))",
+        "np.sqrt(((M[:, None, :] - M[None, :2]) ** 2).sum(axis=-1))",
+    ],
+)
+def test_what_stays_may_start_elsewhere_and_new_axes_count(value: str) -> None:
+    text = f"def f(M: 'float64[:, :]', y: 'float64[:]'):\n    y[0] = 1.0\n    return {value}"
+    agree(text, M=np.arange(12.0).reshape(4, 3), y=np.arange(2.0))
