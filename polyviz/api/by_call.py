@@ -7,9 +7,10 @@ which arguments are None, where the text asks ``if out is None``.
 
 from __future__ import annotations
 
+import ast
 import re
 import threading
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ArgumentError, ExtractionError
@@ -192,7 +193,7 @@ def is_open(
     names = () if signature is None else tuple(signature.parameters)
     words = _words(refusal)
     none = dict.fromkeys((name for name in names if name in asked), ABSENT)
-    choices = _choices(names, words, _behind(refusal.text, words))
+    choices = chain(_alike(names, _computed_with(refusal)), _choices(names, words, _behind(refusal.text, words)))
     for ranks in (one for choice in choices for one in ((choice, {**choice, **none}) if none else (choice,))):
         try:
             extracted(ranks)
@@ -226,6 +227,31 @@ def _choices(names: Sequence[str], *named: set[str]) -> Iterator[dict[str, int]]
         yield from ({name: rank} for rank in (1, 2))
     for name, rank, other in product(masked, (1, 2), (1, 2)):
         yield {**dict.fromkeys(masked, other), name: Truths(rank)}
+
+
+def _alike(names: Sequence[str], chosen: set[str]) -> Iterator[dict[str, int]]:
+    """Dimensions for those arguments alone that are ``chosen``, the same for all of them."""
+    found = [name for name in names if name in chosen]
+    if found:
+        yield from (dict.fromkeys(found, rank) for rank in range(1, _MOST_DIMENSIONS + 1))
+
+
+def _computed_with(refusal: ExtractionError) -> set[str]:
+    """The names that what is refused computes with, those in subscripts aside: ``G`` and ``H`` of ``G[k[i]] @ H``."""
+    span = refusal.span
+    if span is None or span.line != span.end_line:
+        return set()
+    text = refusal.text.splitlines()[span.line - 1][span.column - 1 : span.end_column - 1]
+    try:
+        waiting: list[ast.AST] = [ast.parse(text, mode="eval")]
+    except SyntaxError:
+        return set()
+    found = set()
+    while waiting:
+        part = waiting.pop()
+        found |= {part.id} if isinstance(part, ast.Name) else set()
+        waiting += [part.value] if isinstance(part, ast.Subscript) else ast.iter_child_nodes(part)
+    return found
 
 
 def _words(refusal: ExtractionError) -> set[str]:

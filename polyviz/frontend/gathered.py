@@ -38,7 +38,7 @@ def is_places(
             return is_known(name)
         case ast.Constant(value=value):
             return type(value) is int
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
             return is_places(operand, is_known, canonical)
         case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _ARITHMETIC):
             return all(is_places(one, is_known, canonical) for one in (left, right))

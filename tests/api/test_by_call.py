@@ -62,6 +62,24 @@ def test_parts_of_arrays_of_many_dimensions() -> None:
     np.testing.assert_allclose(S, (G @ H).sum(axis=1))
 
 
+def of_neighbours(neighbours: Any, H: Any, G: Any, D: Any) -> None:
+    for a in range(neighbours.shape[0]):
+        for b in range(neighbours.shape[1]):
+            if a - b >= 0:
+                product = G[a - b, neighbours[a, b]] @ H[a, b]
+                D[a] += product @ (H[a, b] * D[a, b, 0])
+
+
+def test_factors_of_more_dimensions_than_what_chooses_them() -> None:
+    chosen = np.random.default_rng(1)
+    given = [chosen.integers(0, 3, (3, 2)), chosen.random((3, 2, 2, 2)), chosen.random((3, 3, 2, 2))]
+    expected = chosen.random((3, 2, 2))
+    found = expected.copy()
+    of_neighbours(*given, expected)
+    pv.compile(of_neighbours)(*given, found)
+    np.testing.assert_allclose(found, expected)
+
+
 def test_names_that_lines_above_give_a_value() -> None:
     text = (
         "def distances(K, x, high):\n    for i in range(high):\n        for j in range(high):\n"
@@ -146,12 +164,13 @@ STORED = function_of("def stored(x, m):\n    x[m] = 7.0\n")
 @pytest.mark.parametrize("function", [MASKED, STORED])
 def test_calls_tell_that_an_array_is_a_mask(function: Any, target: str) -> None:
     kernel = pv.compile(function, target=target)
-    for x, m in ((A[0].copy(), A[1] > 0.5), (A.copy(), A > 0.5), (A.copy(), A[2] > 0.5)):
+    places = np.array([2, 0, 1, 3])
+    for x, m in ((A[0].copy(), A[1] > 0.5), (A.copy(), A > 0.5), (A.copy(), A[2] > 0.5), (A[0].copy(), places)):
         y = x.copy()
         assert kernel(x, m) == pytest.approx(function(y, m))
         np.testing.assert_array_equal(x, y)
-    with pytest.raises(pv.PolyvizError, match=r"array as a subscript|with 1 subscript|used as a size"):
-        kernel(A[0].copy(), np.array([2, 0, 1, 3]))
+    with pytest.raises(pv.PolyvizError, match=r"whole number|with 1 subscript|used as a size"):
+        kernel(A[0].copy(), A[1])
 
 
 def test_a_kernel_for_a_mask_takes_no_other_array(golden: Callable[..., None]) -> None:
