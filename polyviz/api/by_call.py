@@ -13,8 +13,10 @@ import threading
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from polyviz.errors import ArgumentError, ExtractionError
-from polyviz.frontend import ABSENT, Truths
+from polyviz.frontend import ABSENT, Real, Truths
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import plain_function
 
@@ -79,24 +81,36 @@ class Readings:
         self.signature = signature
         self.asked = asked
         self._reading = reading
-        self._known: dict[tuple[tuple[str, int, bool], ...], Kernel] = {}
+        self._known: dict[tuple[tuple[str, int, type[int]], ...], Kernel] = {}
         self._making = threading.Lock()
 
     def of(self, ranks: Mapping[str, int]) -> Kernel:
         """The kernel for arrays of these dimensions; raises ExtractionError where they have none."""
-        key = tuple(sorted((name, rank, isinstance(rank, Truths)) for name, rank in ranks.items()))
+        key = tuple((name, rank, type(rank)) for name, rank in sorted(ranks.items()))
         with self._making:
             if key not in self._known:
                 self._known[key] = self._reading(ranks)
             return self._known[key]
 
-    def given(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, int]:
-        """The dimensions of the arrays of a call."""
-        return ranks_given(self.signature, arguments, keywords, self.asked)
+    def given(
+        self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], refusing: Kernel | None = None
+    ) -> dict[str, int]:
+        """The dimensions of the arrays of a call, and floats where ``refusing`` asks for a whole number."""
+        ranks = ranks_given(self.signature, arguments, keywords, self.asked)
+        sizes = set() if refusing is None else {parameter.name for parameter in refusing.scop.parameters}
+        try:
+            named = self.signature.bind(*arguments, **keywords).arguments if self.signature and sizes else {}
+        except TypeError:
+            return ranks
+        reals = [name for name, value in named.items() if isinstance(value, float | np.floating)]
+        return ranks | {name: Real() for name in reals if name in sizes}
 
 
 class RereadKernel(Kernel):
-    """A kernel that is read anew for arrays of more dimensions than its text tells: ``x`` of ``x + 1`` may be one."""
+    """A kernel that is read anew for arrays of more dimensions than its text tells: ``x`` of ``x + 1`` may be one.
+
+    Likewise for floats where a size may be meant: ``low`` of ``int((x[i] - low) // width)``, which is a subscript.
+    """
 
     readings: Readings | None = None
 
@@ -105,7 +119,7 @@ class RereadKernel(Kernel):
         try:
             return super().__call__(*arguments, **keywords)
         except ArgumentError as error:  # raised before anything runs
-            ranks = {} if self.readings is None else self.readings.given(arguments, keywords)
+            ranks = {} if self.readings is None else self.readings.given(arguments, keywords, self)
             if self.readings is None or self._was_read_for(ranks):
                 raise
             try:
@@ -125,7 +139,8 @@ class RereadKernel(Kernel):
         read = {array.name: array.rank for array in self.scop.arrays if array.origin == "argument"}
         given = {argument.name for argument in self.scop.arguments}
         as_given = all((ranks.get(name) == ABSENT) == (name not in given) for name in asked if name in ranks)
-        return as_given and all(rank <= read.get(name, 0) for name, rank in ranks.items())
+        is_real = any(isinstance(rank, Real) for rank in ranks.values())
+        return as_given and not is_real and all(rank <= read.get(name, 0) for name, rank in ranks.items())
 
 
 class OpenKernel:
@@ -159,6 +174,16 @@ class OpenKernel:
         """Run on ``arguments``; the result of the original function."""
         self._check_number(arguments, keywords)
         self._latest = kernel = self._readings.of(self._readings.given(arguments, keywords))
+        try:
+            return kernel(*arguments, **keywords)
+        except ArgumentError as error:  # raised before anything runs
+            ranks = self._readings.given(arguments, keywords, kernel)
+            if not any(isinstance(rank, Real) for rank in ranks.values()):
+                raise
+            try:
+                self._latest = kernel = self._readings.of(ranks)
+            except ExtractionError:
+                raise error from None
         return kernel(*arguments, **keywords)
 
     def _check_number(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:

@@ -83,7 +83,8 @@ def extract(
     the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
     of a cell are follows from their use. ``filename`` names the text in Python's own messages. ``ranks`` are the
     dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None and
-    ``Truths`` for one that holds truth values.
+    ``Truths`` for one that holds truth values, and
+    ``Real`` for a number that is no whole number.
 
     Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
     control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_parts import listed_indices
+from polyviz.frontend.functions import INTEGER_TYPES
 from polyviz.frontend.regions import Axis, Region, filled_up, is_new_axis, together
 from polyviz.frontend.usage import subscript_chain
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.program import Program
 
 _ARITHMETIC = ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod
-_FUNCTIONS = ("numpy.arange", "numpy.minimum", "numpy.maximum", "numpy.clip", "numpy.mod", "numpy.remainder")
+_FUNCTIONS = ("numpy.minimum", "numpy.maximum", "numpy.clip", "numpy.mod", "numpy.remainder")
 
 
 def is_places(
@@ -42,6 +43,12 @@ def is_places(
             return is_places(operand, is_known, canonical)
         case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _ARITHMETIC):
             return all(is_places(one, is_known, canonical) for one in (left, right))
+        case ast.Call(func=ast.Attribute(attr="astype"), args=[kind]) if (canonical(kind) or "") in INTEGER_TYPES:
+            return True
+        case ast.Call(func=ast.Attribute(attr="argmax" | "argmin" | "arange")):
+            return True
+        case ast.Call(func=function, args=[_, first, second], keywords=[]) if canonical(function) == "numpy.where":
+            return all(is_places(one, is_known, canonical) for one in (first, second))
         case ast.Call(func=function, args=args, keywords=[]) if canonical(function) in _FUNCTIONS:
             return all(is_places(one, is_known, canonical) for one in args)
     return False

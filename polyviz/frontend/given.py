@@ -1,4 +1,5 @@
-"""What a call tells of an argument in the place of a number of dimensions: that it is None, or holds truth values."""
+"""What a call tells of an argument in the place of a number of dimensions: that it is None, is a float, or holds truth
+values."""
 
 from __future__ import annotations
 
@@ -11,4 +12,12 @@ class Truths(int):
 
     >>> Truths(2) + 1
     3
+    """
+
+
+class Real(int):
+    """No dimensions: a number that is no whole number, as no size is.
+
+    >>> int(Real())
+    0
     """

@@ -201,3 +201,40 @@ def test_others_may_look_what_it_is() -> None:
     told = {name for name in vars(kernel.kernel) if not name.startswith("_")}
     assert told
     assert all(hasattr(kernel, name) for name in told)
+
+
+def counted(x: Any, low: Any, high: Any, counts: Any) -> None:
+    width = (high - low) / len(counts)
+    for i in range(len(x)):
+        place = int((x[i] - low) // width)
+        if 0 <= place < len(counts):
+            counts[place] += 1
+
+
+def stepped(x: Any, k: Any) -> Any:
+    for i in range(k):
+        x[i] += 1.0
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_a_float_where_a_size_could_be_meant(target: str) -> None:
+    kernel = pv.compile(counted, target=target)
+    x = np.linspace(0.0, 4.0, 9)
+    for low, high in ((0.5, 3.5), (0, 4), (np.float64(0.25), 4)):
+        expected, found = np.zeros(4), np.zeros(4)
+        counted(x, low, high, expected)
+        kernel(x, low, high, found)
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(pv.ArgumentError, match="must be an integer"):
+        pv.compile(stepped, target=target)(x, 2.5)
+
+
+def test_a_float_beside_dimensions_that_the_call_tells() -> None:
+    def of_rows(A, low, counts):
+        total = np.sum(A @ A)
+        place = int((total - low) // 1)
+        counts[place] += 1
+
+    kernel, counts = pv.compile(of_rows), np.zeros(4)
+    kernel(np.eye(2), 0.5, counts)
+    assert counts.tolist() == [0.0, 1.0, 0.0, 0.0]

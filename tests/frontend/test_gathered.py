@@ -186,3 +186,15 @@ def test_in_a_cell_no_further_name_is_left() -> None:
     namespace = {"x": np.arange(4.0), "k": np.array([1, 1, 3])}
     scop = pv.extract("x[k] += x[k - 1]", namespace=namespace)
     assert {array.name for array in scop.arrays if array.live_out} == {"x"}
+
+
+def of_computed(A: Any, i: Any, v: Any) -> Any:
+    best = np.argmax(A[:4], axis=1)
+    low = np.floor(v * 0.9).astype(np.int64)
+    near = np.where(low > 2, 2, low)
+    return A[np.arange(A.shape[0] - 2), best], A[low, i] * v + A[near, 0], A[best]
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_what_is_computed_of_whole_numbers_is_places(target: str) -> None:
+    same_compiled(of_computed, ROWS, target, "strict")
