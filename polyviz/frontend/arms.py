@@ -101,7 +101,13 @@ class _Writer:
                 if not all(self._is_array(name.id, one) for one in (first, second)):
                     return node
                 arms: list[list[ast.stmt]] = [[ast.Assign([copy.copy(name)], value)] for value in (first, second)]
+                self.is_changed = True
                 return located(ast.If(test, *arms), node)
+            case ast.Return(value=ast.IfExp(test=test, body=first, orelse=second)):
+                if not all(self._is_array("", one) for one in (first, second)):
+                    return node
+                self.is_changed = True
+                return located(ast.If(test, [ast.Return(first)], [ast.Return(second)]), node)
             case ast.If(orelse=[_, *_]):
                 apart = copy.copy(node)
                 apart.body, apart.orelse = (

@@ -19,6 +19,7 @@ from polyviz.frontend.cells import Cells
 from polyviz.frontend.computed_parts import with_named_parts
 from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arrays
 from polyviz.frontend.context import check_sizes
+from polyviz.frontend.copied_parts import with_copied_parts
 from polyviz.frontend.counted import counted
 from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
@@ -56,6 +57,7 @@ from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.subscripted import with_subscripted_names
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
+from polyviz.frontend.tests_apart import with_tests_apart
 from polyviz.frontend.tuple_names import without_tuple_names
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.versions import with_versions
@@ -214,14 +216,14 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
-    source = with_loop_names(source, GlobalNames(source))
+    source = with_loop_names(with_tests_apart(source, GlobalNames(source)), GlobalNames(source))
     source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
     source = with_subscripted_names(with_uses_in_arms(source, GlobalNames(source)), GlobalNames(source))
     source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
-    source = with_reshaped_copies(without_views(source, names), names)
+    source = with_copied_parts(with_reshaped_copies(without_views(source, names), names), names)
     source = without_generators(counted(source, names), names)
     source = with_own_arrays(with_named_parts(source, names), names)
     source = with_new_arrays(with_exchanged_contents(with_versions(source, names), names), names)

@@ -154,7 +154,7 @@ HINTS = {
     ),
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",
     "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
-    "divmod": "Write `q = a // b` and `r = a % b`.",
+    "divmod": "Write `q, r = divmod(a, b)`, or `q = a // b` and `r = a % b`.",
     "sorted": WHOLE_HINTS["numpy.sort"],
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }

@@ -78,9 +78,9 @@ class SliceReader:
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
             case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
-            case ast.Assign(targets=[_, _, *_] | [ast.Tuple()]):
+            case ast.Assign(targets=[_, _, *_] | [ast.Tuple()], value=value):
                 each = each_alone(node, self._has_axes, self._program.source)
-                return each if each is None else [located(one, node) for one in each]
+                return self.behind_sums(node, value) if each is None else [located(one, node) for one in each]
             case _:
                 return None
         if isinstance(target, ast.Subscript) and (chosen := self._masked(target)) is not None:

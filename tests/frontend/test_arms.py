@@ -66,10 +66,16 @@ def chosen(A: Any, B: Any, n: int) -> float:
     return total
 
 
+def one_of_both(A: Any, B: Any, n: int) -> Any:
+    A[0, 0] = B[1, 1]
+    return A if n > 2 else B
+
+
+FUNCTIONS = [rows, back_and_forth, several, with_a_first, chosen, one_of_both]
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
-@pytest.mark.parametrize(
-    "function", [rows, back_and_forth, several, with_a_first, chosen], ids=lambda function: function.__name__
-)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_as_plain_python(function: Any, target: str) -> None:
     for n in (1, 3):
         same_compiled(function, {**GIVEN, "n": n}, target, "strict")
