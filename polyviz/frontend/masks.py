@@ -76,7 +76,8 @@ def mask_of(
     value: ast.expr, is_known: Callable[[ast.expr], bool], is_apart: Callable[[ast.expr], bool]
 ) -> ast.expr | None:
     """The first mask that chooses elements of an array in ``value``; ``is_known`` says what is a mask."""
-    found = (_mask_in(part) for part in _together(value, is_apart) if isinstance(part, ast.Subscript))
+    parts = (part for part in _together(value, is_apart) if isinstance(part, ast.Subscript))
+    found = (index for part in parts for index in _first_indices(part))
     return next((mask for mask in found if is_known(mask)), None)
 
 
@@ -93,6 +94,9 @@ def goes_together(
     """
     depth, count = sizes
     chosen = [part for part in _together(value, is_apart) if _is_chosen(part, ast.dump(mask))]
+    beside = [one for part in chosen for one in _beside(part, ast.dump(mask))]
+    if any(one is None or len(shape(one)) for one in beside):
+        return False  # arrays in one subscript go together, element by element
     parts = [unmasked(part, mask, is_apart) for part in chosen]
     alike = all(len(shape(one)) == count and (depth == 1 or isinstance(one, ast.Name)) for one in parts)
     return alike and len(shape(unmasked(value, mask, is_apart, number=True))) <= count - depth
@@ -153,15 +157,25 @@ class Chosen:
         return goes_together(value, self.mask, (self.depth, len(self.region.axes)), shape, is_apart)
 
 
-def _mask_in(node: ast.Subscript) -> ast.expr:
-    """What would choose elements: that along the first dimension of ``X[m, 0]``."""
-    index = node.slice
-    return index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+def _first_indices(node: ast.Subscript) -> list[ast.expr]:
+    """What may choose elements: that along the first dimension of ``X[m, 0]``, or behind numbers, as in ``X[i, m]``."""
+    indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    walked = (place for place, index in enumerate(indices) if isinstance(index, ast.Slice))
+    return indices[: next(walked, len(indices))]
+
+
+def _beside(node: ast.expr, mask: str) -> list[ast.expr | None]:
+    """What stands in the subscript ``node`` beside ``mask``, slices aside; None for the mask once more."""
+    index = node.slice if isinstance(node, ast.Subscript) else node
+    indices = index.elts if isinstance(index, ast.Tuple) else [index]
+    others = [one for one in indices if not isinstance(one, ast.Slice)]
+    place = [ast.dump(one) for one in others].index(mask)
+    return [None if ast.dump(one) == mask else one for one in (*others[:place], *others[place + 1 :])]
 
 
 def _is_chosen(node: ast.AST, mask: str) -> bool:
-    is_of_array = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
-    return is_of_array and isinstance(node, ast.Subscript) and ast.dump(_mask_in(node)) == mask
+    is_of_array = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Subscript)
+    return is_of_array and isinstance(node, ast.Subscript) and mask in map(ast.dump, _first_indices(node))
 
 
 class _Unmasked(ast.NodeTransformer):
@@ -182,5 +196,6 @@ class _Unmasked(ast.NodeTransformer):
         if not isinstance(node.slice, ast.Tuple):
             return node.value
         whole = ast.copy_location(ast.Slice(), node.slice)
-        node.slice = ast.copy_location(ast.Tuple([whole, *node.slice.elts[1:]], ast.Load()), node.slice)
+        indices = [whole if ast.dump(one) == self._mask else one for one in node.slice.elts]
+        node.slice = ast.copy_location(ast.Tuple(indices, ast.Load()), node.slice)
         return node

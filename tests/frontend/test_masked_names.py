@@ -40,8 +40,19 @@ def of_sums(x: Any, y: Any) -> Any:
     return spread, x[m].sum() * np.sum(y[m] * (y[m] > y[m].mean()))
 
 
+def of_rows(x: Any, y: Any) -> Any:
+    X = np.zeros((3, 5))
+    means = np.zeros(3)
+    for i in range(3):
+        X[i] = x[:5] - i
+        row = X[i]
+        large = row[row > 1.0]
+        means[i] = large.sum() / max(len(large), 1) + np.mean(X[i, 1:][X[i, 1:] < 100.0])
+    return means
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
-@pytest.mark.parametrize("function", [summed, of_groups, of_sums], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [summed, of_groups, of_sums, of_rows], ids=lambda function: function.__name__)
 def test_as_numpy_does_it(function: Any, target: str) -> None:
     same_compiled(function, GIVEN, target, "strict")
 

@@ -202,10 +202,10 @@ def test_what_stays_may_start_elsewhere_and_new_axes_count(value: str) -> None:
 
 
 def test_several_targets_of_one_sum() -> None:
-    text = "def f(X, K):\n    for i in range(3):\n        for j in range(i, 3):\n"
-    text += "            K[i, j] = K[j, i] = np.exp(-np.sum((X[i] - X[j]) ** 2))\n    a, b = X.max(), K.sum()\n    return a, b"
-    head = text.replace("f(X, K)", "f(X: 'float64[:, :]', K: 'float64[:, :]')")
-    agree(head, X=np.arange(9.0).reshape(3, 3) / 7, K=np.zeros((3, 3)))
+    text = "def f(X: 'float64[:, :]', K: 'float64[:, :]'):\n    for i in range(3):\n        for j in range(i, 3):\n"
+    text += "            K[i, j] = K[j, i] = np.exp(-np.sum((X[i] - X[j]) ** 2))\n"
+    text += "    a, b = X.max(), K.sum()\n    return a, b"
+    agree(text, X=np.arange(9.0).reshape(3, 3) / 7, K=np.zeros((3, 3)))
 
 
 def test_bounds_that_count_on_from_computed_steps() -> None:
