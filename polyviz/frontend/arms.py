@@ -125,6 +125,8 @@ class _Writer:
         first = before[-1]
         if not isinstance(first, ast.Assign) or not self._is_array(name, first.value):
             return node
+        if _asks_before(name, node.body if in_arms[0] else node.orelse):
+            return node
         del before[-1]
         whole = copy.copy(node)
         whole.body, whole.orelse = (
@@ -182,6 +184,13 @@ class _Writer:
             return not any(isinstance(part, ast.Return) for part in ast.walk(node))
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         return all(rank_of(value, self._followed, self._names) == 0 for value in values)
+
+
+def _asks_before(name: str, body: Sequence[ast.stmt]) -> bool:
+    """Whether ``body`` may ask what ``name`` was before it gives it something."""
+    node = next(one for one in body if mentions(one, name))
+    value = node.value if isinstance(node, ast.Assign) and bound_by(node) == name else None
+    return value is None or mentions(value, name)
 
 
 def _stored(body: Sequence[ast.stmt]) -> set[str]:

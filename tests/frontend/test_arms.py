@@ -90,3 +90,10 @@ def test_what_is_returned_or_long_stays_refused(end: str) -> None:
     head = "def f(A, x, n):\n if x[0] > 2:\n  row = A[0, :]\n else:\n  row = A[1, :]\n "
     with pytest.raises(ExtractionError):
         pv.extract(head + end)
+
+
+@pytest.mark.parametrize("lines", ["B[0, 0] = v[0]\n  v = A[0]", "v = v[1:]"])
+def test_an_arm_that_asks_for_what_was_before_stays_refused(lines: str) -> None:
+    head = "def f(A: 'float64[:, :]', B: 'float64[:, :]', n):\n v = A[1]\n if n > 2:\n  "
+    with pytest.raises(ExtractionError):
+        pv.extract(f"{head}{lines}\n v[1] = 5.0")
