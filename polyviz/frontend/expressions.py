@@ -218,7 +218,8 @@ class ExpressionReader:
         return self._program.extent(array, axis % array.rank)
 
     def _check_index(self, index: ast.expr) -> None:
-        refusal = index_refusal(index, lambda name: self._scope.array(name) is not None)
+        masks = self._program.symbols.masks if isinstance(index, ast.Name) else ()
+        refusal = index_refusal(index, lambda name: self._scope.array(name) is not None, masks)
         if refusal is not None:
             raise self._refuse(index, refusal)
         if isinstance(index, ast.Constant) and type(index.value) is not int:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 
 class Refusal(NamedTuple):
@@ -176,8 +176,10 @@ OPERATORS: dict[type[ast.AST], Refusal] = {
 }
 
 
-def index_refusal(index: ast.expr, is_array: Callable[[str], bool]) -> Refusal | None:
-    """Why ``index`` is no subscript of one element; None where it may be one.
+def index_refusal(
+    index: ast.expr, is_array: Callable[[str], bool], masks: Container[str] = ()
+) -> Refusal | None:
+    """Why ``index`` is no subscript of one element; None where it may be one. ``masks`` hold truth values.
 
     >>> index_refusal(ast.parse("a > 3", mode="eval").body, {"a"}.__contains__) is SELECTION
     True
@@ -189,7 +191,7 @@ def index_refusal(index: ast.expr, is_array: Callable[[str], bool]) -> Refusal |
         what = "`...`" if constant is Ellipsis else "A new axis"
         return Refusal(what, ELEMENTS, "Write the loop over these elements.")
     if isinstance(index, ast.Name) and is_array(index.id):
-        return PLACES
+        return SELECTION if index.id in masks else PLACES
     operands = [index.left, *index.comparators] if isinstance(index, ast.Compare) else []
     return SELECTION if any(isinstance(one, ast.Name) and is_array(one.id) for one in operands) else None
 

@@ -72,3 +72,14 @@ def test_as_numpy_does_it(function: Any, target: str) -> None:
 def test_other_uses_stay_refused(lines: str) -> None:
     with pytest.raises(ExtractionError):
         pv.extract(f"def f(x):\n x[1] = 2.0\n v = x[x > 3]\n {lines}")
+
+
+def changed_before(x: Any, m: Any) -> Any:
+    v = x[m]
+    x[0] = 1.0
+    return v.sum()
+
+
+def test_a_mask_that_a_call_tells_is_called_one() -> None:
+    with pytest.raises(pv.ArgumentError, match="A mask here"):
+        pv.compile(changed_before)(np.ones(3), np.ones(3) > 0)
