@@ -8,15 +8,17 @@ are affine only for constants.
 
 from __future__ import annotations
 
-import operator
+import ast
 import re
 import threading
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
-from polyviz.api.extracting import part_of
+import numpy as np
+
+from polyviz.api.told import ranks_given
 from polyviz.errors import ArgumentError, ExtractionError
-from polyviz.frontend import ABSENT, Truths, Value, may_be_none
+from polyviz.frontend import ABSENT, Real, Truths
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import plain_function
 
@@ -25,15 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from polyviz.model.plan import Plan
-    from polyviz.model.scop import Scop
     from polyviz.runtime.execute import Runner
 
     Reading = Callable[[Mapping[str, int]], Kernel]
 
 _MOST_DIMENSIONS = 6
-_LARGEST_VALUE = 1024
 _MOST_VALUES = 4
-"""Values, and combinations of them, that loops are compiled for: blocks and strides are small, and few at a time."""
+"""Values, or combinations of them, that the loops of a function are compiled for."""
 _MOST_TRIED = 5
 """Arguments whose dimensions are tried together."""
 _MOST_MASKS = 4
@@ -41,90 +41,6 @@ _MOST_MASKS = 4
 _KEPT = ("scop", "dependences", "original", "floating_point", "overlap", "layouts")
 _TOLD = frozenset({*(name for name in dir(Kernel) if not name.startswith("_")), *_KEPT})
 """What kernels tell; those who look for anything else, to see what an object is, are told that it is not there."""
-
-
-def ranks_given(
-    signature: inspect.Signature | None,
-    arguments: tuple[Any, ...],
-    keywords: Mapping[str, Any] | None = None,
-    asked: Collection[str] = (),
-    deciding: Collection[str] = (),
-) -> dict[str, int]:
-    """The dimensions of the arrays of a call, by argument; none where the call does not fit.
-
-    Those of arguments that are ``asked`` whether they are None are told in any case: ``ABSENT`` where they are. Those
-    of truth values are ``Truths``. Arguments that are ``deciding`` are told by their ``Value``, if all are small.
-
-    >>> import inspect, numpy as np
-    >>> ranks_given(inspect.signature(lambda A, n, w=None: None), (np.zeros((2, 3)), 4), asked={"w"})
-    {'A': 2, 'w': -1}
-    """
-    if signature is None:
-        return {}
-    try:
-        bound = signature.bind(*arguments, **(keywords or {}))
-    except TypeError:
-        return {}
-    bound.apply_defaults()
-    named = bound.arguments
-    ranks = {name: _rank(value) for name, value in named.items() if hasattr(value, "dtype")}
-    told = {name: ABSENT if named[name] is None else ranks.get(name, 0) for name in named if name in asked}
-    return {name: rank for name, rank in ranks.items() if rank} | told | _values(named, deciding)
-
-
-def _values(named: Mapping[str, Any], deciding: Collection[str]) -> dict[str, Value]:
-    values = {name: _value(named.get(name)) for name in deciding}
-    small = {name: Value(value) for name, value in values.items() if 0 < value <= _LARGEST_VALUE}
-    return small if len(small) == len(values) else {}
-
-
-def _value(given: Any) -> int:
-    """The whole number that was ``given``; 0 for anything else."""
-    try:
-        return 0 if isinstance(given, bool) or hasattr(given, "__len__") else operator.index(given)
-    except TypeError:
-        return 0
-
-
-def _rank(value: Any) -> int:
-    rank: int = getattr(value, "ndim", 0)
-    return Truths(rank) if value.dtype == bool else rank
-
-
-def part_of_call(
-    source: object,
-    signature: inspect.Signature | None,
-    arguments: tuple[Any, ...],
-    *,
-    sizes: Mapping[str, int] | None = None,
-    namespace: Mapping[str, Any] | None = None,
-    by_values: bool = True,
-) -> Scop:
-    """The part that a call of ``source`` with ``arguments`` runs; raises ExtractionError.
-
-    ``by_values``: where more is affine for the values of this call, it is the part for those.
-
-    >>> import inspect, numpy as np
-    >>> def clear(A, block):
-    ...     for i in range(0, len(A), block):
-    ...         A[i] = 0.0
-    >>> part = part_of_call(clear, inspect.signature(clear), (np.ones(9), 3))
-    >>> print(part.statements[0].domain)
-    [A_shape_0] -> { S0[i] : (i) mod 3 = 0 and 0 <= i < A_shape_0 }
-    """
-    asked = may_be_none(source)
-
-    def read(deciding: Collection[str]) -> Scop:
-        ranks = ranks_given(signature, arguments, asked=asked, deciding=deciding)
-        return part_of(source, sizes=sizes, namespace=namespace, ranks=ranks)
-
-    scop = read(())
-    if not (by_values and scop.deciding):
-        return scop
-    try:
-        return read(scop.deciding)
-    except ExtractionError:
-        return scop
 
 
 class Readings:
@@ -146,13 +62,13 @@ class Readings:
         self.asked = asked
         self.by_values = by_values
         self._reading = reading
-        self._known: dict[tuple[tuple[str, int, str], ...], Kernel] = {}
+        self._known: dict[tuple[tuple[str, int, type[int]], ...], Kernel] = {}
         self._values: set[tuple[int, ...]] = set()
         self._making = threading.Lock()
 
     def of(self, ranks: Mapping[str, int]) -> Kernel:
         """The kernel for arrays of these dimensions; raises ExtractionError where they have none."""
-        key = tuple(sorted((name, int(rank), type(rank).__name__) for name, rank in ranks.items()))
+        key = tuple((name, rank, type(rank)) for name, rank in sorted(ranks.items()))
         with self._making:
             if key not in self._known:
                 self._known[key] = self._reading(ranks)
@@ -175,15 +91,25 @@ class Readings:
         except ExtractionError:
             return None  # the loops that take any value say what is wrong, or know how to go on
 
-    def given(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, int]:
-        """The dimensions of the arrays of a call."""
-        return ranks_given(self.signature, arguments, keywords, self.asked)
+    def given(
+        self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], refusing: Kernel | None = None
+    ) -> dict[str, int]:
+        """The dimensions of the arrays of a call, and floats where ``refusing`` asks for a whole number."""
+        ranks = ranks_given(self.signature, arguments, keywords, self.asked)
+        sizes = set() if refusing is None else {parameter.name for parameter in refusing.scop.parameters}
+        try:
+            named = self.signature.bind(*arguments, **keywords).arguments if self.signature and sizes else {}
+        except TypeError:
+            return ranks
+        reals = [name for name, value in named.items() if isinstance(value, float | np.floating)]
+        return ranks | {name: Real() for name in reals if name in sizes}
 
 
 class RereadKernel(Kernel):
     """A kernel that is read anew for arrays of more dimensions than its text tells: ``x`` of ``x + 1`` may be one.
 
-    So it is for the first values of arguments that make more of its loops affine.
+    Likewise for floats where a size may be meant: ``low`` of ``int((x[i] - low) // width)``, which is a subscript, and
+    for the first values of arguments that make more of its loops affine.
     """
 
     readings: Readings | None = None
@@ -206,7 +132,7 @@ class RereadKernel(Kernel):
         try:
             return super().__call__(*arguments, **keywords)
         except ArgumentError as error:  # raised before anything runs
-            ranks = {} if self.readings is None else self.readings.given(arguments, keywords)
+            ranks = {} if self.readings is None else self.readings.given(arguments, keywords, self)
             if self.readings is None or self._was_read_for(ranks):
                 raise
             try:
@@ -235,7 +161,8 @@ class RereadKernel(Kernel):
         read = {array.name: array.rank for array in self.scop.arrays if array.origin == "argument"}
         given = {argument.name for argument in self.scop.arguments}
         as_given = all((ranks.get(name) == ABSENT) == (name not in given) for name in asked if name in ranks)
-        return as_given and all(rank <= read.get(name, 0) for name, rank in ranks.items())
+        is_real = any(isinstance(rank, Real) for rank in ranks.values())
+        return as_given and not is_real and all(rank <= read.get(name, 0) for name, rank in ranks.items())
 
 
 class OpenKernel:
@@ -269,8 +196,17 @@ class OpenKernel:
         """Run on ``arguments``; the result of the original function."""
         self._check_number(arguments, keywords)
         kernel = self._readings.of(self._readings.given(arguments, keywords))
-        valued = self._readings.for_values(kernel.scop.deciding, arguments, keywords)
-        self._latest = kernel = valued or kernel
+        self._latest = kernel = self._readings.for_values(kernel.scop.deciding, arguments, keywords) or kernel
+        try:
+            return kernel(*arguments, **keywords)
+        except ArgumentError as error:  # raised before anything runs
+            ranks = self._readings.given(arguments, keywords, kernel)
+            if not any(isinstance(rank, Real) for rank in ranks.values()):
+                raise
+            try:
+                self._latest = kernel = self._readings.of(ranks)
+            except ExtractionError:
+                raise error from None
         return kernel(*arguments, **keywords)
 
     def _check_number(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
@@ -305,7 +241,7 @@ def is_open(
     names = () if signature is None else tuple(signature.parameters)
     words = _words(refusal)
     none = dict.fromkeys((name for name in names if name in asked), ABSENT)
-    choices = _choices(names, words, _behind(refusal.text, words))
+    choices = chain(_alike(names, _computed_with(refusal)), _choices(names, words, _behind(refusal.text, words)))
     for ranks in (one for choice in choices for one in ((choice, {**choice, **none}) if none else (choice,))):
         try:
             extracted(ranks)
@@ -339,6 +275,31 @@ def _choices(names: Sequence[str], *named: set[str]) -> Iterator[dict[str, int]]
         yield from ({name: rank} for rank in (1, 2))
     for name, rank, other in product(masked, (1, 2), (1, 2)):
         yield {**dict.fromkeys(masked, other), name: Truths(rank)}
+
+
+def _alike(names: Sequence[str], chosen: set[str]) -> Iterator[dict[str, int]]:
+    """Dimensions for those arguments alone that are ``chosen``, the same for all of them."""
+    found = [name for name in names if name in chosen]
+    if found:
+        yield from (dict.fromkeys(found, rank) for rank in range(1, _MOST_DIMENSIONS + 1))
+
+
+def _computed_with(refusal: ExtractionError) -> set[str]:
+    """The names that what is refused computes with, those in subscripts aside: ``G`` and ``H`` of ``G[k[i]] @ H``."""
+    span = refusal.span
+    if span is None or span.line != span.end_line:
+        return set()
+    text = refusal.text.splitlines()[span.line - 1][span.column - 1 : span.end_column - 1]
+    try:
+        waiting: list[ast.AST] = [ast.parse(text, mode="eval")]
+    except SyntaxError:
+        return set()
+    found = set()
+    while waiting:
+        part = waiting.pop()
+        found |= {part.id} if isinstance(part, ast.Name) else set()
+        waiting += [part.value] if isinstance(part, ast.Subscript) else ast.iter_child_nodes(part)
+    return found
 
 
 def _words(refusal: ExtractionError) -> set[str]:

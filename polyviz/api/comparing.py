@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.rounding import rounded_by_libraries
-from polyviz.api.by_call import part_of_call
 from polyviz.api.compiling import ScheduleChoice, build_kernel, is_scheduler, named_schedules, signature_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
 from polyviz.api.rooflines import roofline_of
 from polyviz.api.targets import resolve_target, second_choice
+from polyviz.api.told import part_of_call
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable

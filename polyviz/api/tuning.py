@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
-from polyviz.api.by_call import part_of_call
 from polyviz.api.compiling import build_kernel, signature_of
 from polyviz.api.options import read_options
 from polyviz.api.remembered import AtHand, memory_key
 from polyviz.api.targets import resolve_target
+from polyviz.api.told import part_of_call
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS

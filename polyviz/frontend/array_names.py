@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.outer")
 _VIEWS = ("numpy.real", "numpy.imag")
 _ELEMENTWISE = {one for one in (*PURE, "numpy.where", "numpy.clip") if one.startswith("numpy.")} - set(_VIEWS)
-_METHODS = frozenset({"copy", "astype", "dot", "sum", "mean", "var", "std", "max", "min"})
+_METHODS = frozenset({"copy", "astype", "dot", "sum", "mean", "var", "std", "max", "min", "argmax", "argmin"})
 _SUMS = """sum mean var std max min amax amin prod any all argmax argmin count_nonzero vdot inner trace linalg.norm
     cumsum cumprod diff"""
 _OF_ALL = frozenset(f"numpy.{name}" for name in _SUMS.split())
@@ -106,6 +106,10 @@ class ArrayNames:
         shared = self._shared(name, handed_over)
         changed = in_place(rest)
         return not changed & shared and (name not in changed or (is_made and not shared))
+
+    def shared(self, name: str) -> set[str]:
+        """The names that may mean an array that ``name`` means, or a part of it."""
+        return self._shared(name, set())
 
     def _shared(self, name: str, handed_over: set[str]) -> set[str]:
         """The names that may mean an array that ``name`` means at some time."""

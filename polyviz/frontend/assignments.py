@@ -179,6 +179,15 @@ class AssignmentReader:
         element = self._expressions.element(target) if isinstance(base, ast.Name) else None
         if isinstance(element, Element):
             return element
+        if _is_row(base):
+            row = ast.unparse(base)
+            raise source.error(
+                target,
+                f"An element of `{row}` cannot be assigned.",
+                reason="It may be a copy of the elements or the elements themselves, which depends on how they lie in "
+                "memory.",
+                hint="Write `A.flat[k] = ...` where the array `A` is meant, and give a copy a name before.",
+            )
         raise source.error(
             target, "This cannot be assigned.", hint="Assign to an array element: `A[i] = ...`."
         )
@@ -272,6 +281,14 @@ def _target_name(target: ast.expr, program: Program) -> str | None:
     if not isinstance(base, ast.Name):
         return None
     return program.aliases.get(base.id, base.id)
+
+
+def _is_row(node: ast.expr) -> bool:
+    """Whether ``node`` is all elements of an array in one row, or in another shape."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=method)):
+            return method in ("ravel", "flatten", "reshape")
+    return False
 
 
 def _extent_of(value: ast.expr) -> tuple[int | None, ast.expr | None]:

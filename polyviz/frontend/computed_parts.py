@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.own_names import numpy_function
 from polyviz.frontend.ranks import least_ranks, product_factors
-from polyviz.frontend.regions import call_of, constant_of, extent_of, is_part
-from polyviz.frontend.summed import summed_by
+from polyviz.frontend.regions import call_of, constant_of, extent_of, is_new_axis, is_part
+from polyviz.frontend.summed import EXTREMES, PLACES, summed_by
+from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -93,19 +94,25 @@ class _Writer:
         return product_factors(node, self._names.canonical)
 
     def looked_through(self, node: ast.expr) -> list[ast.expr]:
-        """What ``node`` adds up, or looks for the largest of, if that is made of products or of sums along an axis."""
+        """What ``node`` adds up, or looks for the largest of, if that is made of products or of sums along an axis.
+
+        Likewise what has new axes and is looked through for the largest: an array says how long it is.
+        """
         canonical = self._names.canonical
         summed = summed_by(node, canonical)
-        match node:
-            case ast.Call(func=function, args=[value]) if canonical(function) in ("numpy.argmax", "numpy.argmin"):
-                operand = value
-            case ast.Call() if summed is not None:
-                operand = summed.operand
-            case _:
-                return []
-        inside = [part for part in ast.walk(operand) if isinstance(part, ast.expr)]
+        if summed is None:
+            return []
+        inside = [part for part in ast.walk(summed.operand) if isinstance(part, ast.expr)]
         wide = any((found := summed_by(part, canonical)) is not None and found.axes is not None for part in inside)
-        return [operand] if wide or any(map(self.factors, inside)) else []
+        grown = summed.kind in (*EXTREMES, *PLACES) and any(map(_has_new_axis, inside))
+        return [summed.operand] if wide or grown or any(map(self.factors, inside)) else []
+
+    def is_of_places(self, factor: ast.expr) -> bool:
+        """Whether ``factor`` is rows of an array, each chosen by its place."""
+        base, indices = subscript_chain(factor) if isinstance(factor, ast.Subscript) else (factor, ())
+        rank = self._ranks.get(base.id, 0) if isinstance(base, ast.Name) else 0
+        chosen = [one for one in indices if isinstance(one, ast.Name) and self._ranks.get(one.id)]
+        return bool(chosen) and rank - len(indices) + sum(isinstance(one, ast.Slice) for one in indices) > 0
 
     def running(self, node: ast.expr) -> _Running | None:
         """What ``node`` adds up, if it is a running sum."""
@@ -225,11 +232,16 @@ class _Parts(ast.NodeTransformer):
             self.before += lines
             return name  # type: ignore[return-value]  # an expression stays one
         for factor in (*self._writer.factors(written), *self._writer.looked_through(written)):
-            if not is_part(factor) and not isinstance(factor, ast.Constant):
+            is_kept = not is_part(factor) or self._writer.is_of_places(factor)
+            if is_kept and not isinstance(factor, ast.Constant):
                 lines, name = self._writer.kept(copy.copy(factor))
                 self.before += lines
                 _replace(written, factor, name)
         return written  # type: ignore[return-value]  # an expression stays one
+
+
+def _has_new_axis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript) and any(map(is_new_axis, subscript_chain(node)[1]))
 
 
 def _replace(node: ast.expr, old: ast.expr, new: ast.expr) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
@@ -32,8 +32,8 @@ from polyviz.model.expression import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.program import Program
+    from polyviz.frontend.scope import Scope
     from polyviz.frontend.symbols import ArrayDraft
 
 _BINARY: dict[type[ast.operator], str] = {
@@ -44,24 +44,6 @@ _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
-
-
-
-class Scope(Protocol):
-    """Where names are looked up: the program itself, or the body of a helper that is being inlined."""
-
-    @property
-    def globals(self) -> GlobalNames:
-        """Names that the scope does not assign."""
-
-    def is_local(self, name: str) -> bool:
-        """Whether a global of this name is hidden."""
-
-    def array(self, name: str) -> ArrayDraft | None:
-        """The array called ``name``."""
-
-    def read(self, node: ast.Name) -> Expression:
-        """The value of a name."""
 
 
 class ExpressionReader:
@@ -218,7 +200,8 @@ class ExpressionReader:
         return self._program.extent(array, axis % array.rank)
 
     def _check_index(self, index: ast.expr) -> None:
-        refusal = index_refusal(index, lambda name: self._scope.array(name) is not None)
+        masks = self._program.symbols.masks if isinstance(index, ast.Name) else ()
+        refusal = index_refusal(index, lambda name: self._scope.array(name) is not None, masks)
         if refusal is not None:
             raise self._refuse(index, refusal)
         if isinstance(index, ast.Constant) and type(index.value) is not int:

@@ -10,6 +10,8 @@ import islpy as isl
 
 from polyviz.errors import ExtractionError, OutOfBoundsError
 from polyviz.frontend.absent import asked_for_none, without_absent
+from polyviz.frontend.added_places import with_added_places
+from polyviz.frontend.arms import with_uses_in_arms
 from polyviz.frontend.assemble import aligned, arguments, arrays, liveness_of
 from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
@@ -17,6 +19,7 @@ from polyviz.frontend.cells import Cells
 from polyviz.frontend.computed_parts import with_named_parts
 from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arrays
 from polyviz.frontend.context import check_sizes
+from polyviz.frontend.copied_parts import with_copied_parts
 from polyviz.frontend.counted import counted
 from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
@@ -29,9 +32,11 @@ from polyviz.frontend.handed_over import with_own_arrays
 from polyviz.frontend.helper_statements import with_helper_statements
 from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
+from polyviz.frontend.listed_places import with_listed_places
 from polyviz.frontend.listed_values import with_filled_arrays
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
+from polyviz.frontend.masked_names import without_masked_names
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
@@ -52,6 +57,7 @@ from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.subscripted import with_subscripted_names
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
+from polyviz.frontend.tests_apart import with_tests_apart
 from polyviz.frontend.tuple_names import without_tuple_names
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.values_told import with_values
@@ -81,7 +87,7 @@ def extract(
     the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
     of a cell are follows from their use. ``filename`` names the text in Python's own messages. ``ranks`` are the
     dimensions of arguments of a function whose head does not say them, ``ABSENT`` for one that is None, ``Truths`` for
-    one that holds truth values and ``Value`` for a number that is known.
+    one that holds truth values, ``Real`` for a number that is no whole number and ``Value`` for one that is known.
 
     Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
     control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.
@@ -231,18 +237,20 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_loop_else(source, GlobalNames(source))
     source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = with_helper_statements(source, GlobalNames(source))
+    source = with_listed_places(source, GlobalNames(source))
     # What helpers have brought, too.
     source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
+    source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
-    source = with_loop_names(source, GlobalNames(source))
+    source = with_loop_names(with_tests_apart(source, GlobalNames(source)), GlobalNames(source))
     source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_diagonals(taken_apart(source), GlobalNames(source))
-    source = with_subscripted_names(source, GlobalNames(source))
+    source = with_subscripted_names(with_uses_in_arms(source, GlobalNames(source)), GlobalNames(source))
     source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
-    source = with_reshaped_copies(without_views(source, names), names)
+    source = with_copied_parts(with_reshaped_copies(without_views(source, names), names), names)
     source = without_generators(counted(source, names), names)
     source = with_own_arrays(with_named_parts(source, names), names)
     source = with_new_arrays(with_exchanged_contents(with_versions(source, names), names), names)

@@ -3,7 +3,7 @@
 In a loop over all of them, a place is as good as a number: the loop becomes one for each dimension, ``A.flat[k]`` is
 ``A[i, j]``, and ``k`` itself, where it is read otherwise, ``i * A.shape[1] + j``. ``A.ravel()`` has the same elements;
 it may be a copy of them, so nothing is stored in it, and ``A`` stays as it is where one of its elements has a name.
-Elsewhere ``A.flat[k]`` is ``A[k // A.shape[1], k % A.shape[1]]``.
+Elsewhere ``A.flat[k]`` is ``A[k // A.shape[1], k % A.shape[1]]``, and likewise with more dimensions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ast
 import copy
 from collections import Counter
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import bound_by, in_place
@@ -246,7 +247,7 @@ class _Writer(ast.NodeTransformer):
 
 
 class _Single(ast.NodeTransformer):
-    """Writes single elements of rows with the subscripts that they have in an array of two dimensions."""
+    """Writes single elements of rows with the subscripts that they have in the array."""
 
     def __init__(self, writer: _Writer) -> None:
         self._writer = writer
@@ -258,14 +259,9 @@ class _Single(ast.NodeTransformer):
             return node
         array, is_copy = found
         rank = self._writer.rank(array.id)
-        if rank not in (1, 2) or (is_copy and isinstance(node.ctx, ast.Store)):
+        if not rank or (is_copy and isinstance(node.ctx, ast.Store)):
             return node
-        index: ast.expr = node.slice
-        if rank == 2:
-            size = ast.BinOp(extent_of(array, 0), ast.Mult(), extent_of(array, 1))
-            index = ast.BinOp(size, ast.Add(), index) if (constant_of(index) or 0) < 0 else index
-            width = extent_of(array, 1)
-            index = ast.Tuple([ast.BinOp(index, one, width) for one in (ast.FloorDiv(), ast.Mod())], ast.Load())
+        index: ast.expr = node.slice if rank == 1 else _place(array, rank, node.slice)
         return located(copy.deepcopy(ast.Subscript(array, index, node.ctx)), node)
 
 
@@ -336,6 +332,23 @@ def _number(array: ast.Name, names: Sequence[str]) -> ast.expr:
     for axis, place in places[1:]:
         whole = ast.BinOp(ast.BinOp(whole, ast.Mult(), extent_of(array, axis)), ast.Add(), place)
     return whole
+
+
+def _place(array: ast.Name, rank: int, number: ast.expr) -> ast.expr:
+    """Where in ``array`` the element is that has this ``number``."""
+    extents = [extent_of(array, axis) for axis in range(rank)]
+    if (constant_of(number) or 0) < 0 or (isinstance(number, ast.UnaryOp) and isinstance(number.op, ast.USub)):
+        number = ast.BinOp(reduce(_product, extents), ast.Add(), number)
+    places: list[ast.expr] = []
+    for axis, extent in enumerate(extents):
+        behind = extents[axis + 1 :]
+        row = ast.BinOp(number, ast.FloorDiv(), reduce(_product, behind)) if behind else number
+        places.append(ast.BinOp(row, ast.Mod(), extent) if axis else row)
+    return ast.Tuple(places, ast.Load())
+
+
+def _product(one: ast.expr, other: ast.expr) -> ast.expr:
+    return ast.BinOp(one, ast.Mult(), other)
 
 
 def _same_shape(first: str, second: str) -> ast.stmt:

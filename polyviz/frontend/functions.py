@@ -109,8 +109,13 @@ HINTS = {
     "all": "Write `np.all(x[:] > 3)`, or count in a loop: `if not x[i] > 3: count += 1`.",
     **dict.fromkeys(
         ("numpy.argmax", "numpy.argmin"),
-        "Say that it is a vector, `np.argmax(x[:])` or `np.argmax(A[i, :])`, or keep the best place in a loop: "
-        "`if x[i] > x[k]: k = i`.",
+        "Say how many dimensions there are, `np.argmax(x[:])` or `np.argmax(A[:, :], axis=1)`, or keep the best place "
+        "in a loop: `if x[i] > x[k]: k = i`.",
+    ),
+    **dict.fromkeys(
+        [f"numpy.{name}.at" for name in ("add", "subtract", "multiply", "maximum", "minimum")],
+        "Give places and values a name, say how many dimensions there are, `def f(y: 'float64[:]', i: 'int64[:]')`, "
+        "one place per dimension, or write the loop: `for k in range(len(i)): y[i[k]] += v[k]`.",
     ),
     "numpy.arange": "Give whole numbers, the step as a literal, or make it with `np.empty` and fill it in a loop.",
     "numpy.linspace": "Write `np.linspace(start, stop, n)`, or make the array with `np.empty` and fill it in a loop.",
@@ -149,7 +154,7 @@ HINTS = {
     ),
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",
     "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
-    "divmod": "Write `q = a // b` and `r = a % b`.",
+    "divmod": "Write `q, r = divmod(a, b)`, or `q = a // b` and `r = a % b`.",
     "sorted": WHOLE_HINTS["numpy.sort"],
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }

@@ -1,5 +1,5 @@
-"""What a call tells of an argument in the place of a number of dimensions: that it is None, holds truth values, or is
-a certain number."""
+"""What a call tells of an argument in the place of a number of dimensions: that it is None, is a float or a certain
+whole number, or holds truth values."""
 
 from __future__ import annotations
 
@@ -20,4 +20,12 @@ class Value(int):
 
     >>> Value(32) == 32
     True
+    """
+
+
+class Real(int):
+    """No dimensions: a number that is no whole number, as no size is.
+
+    >>> int(Real())
+    0
     """

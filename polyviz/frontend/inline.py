@@ -12,9 +12,10 @@ from polyviz.frontend.helper_lines import inside_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.frontend.expressions import ExpressionReader, Scope
+    from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.program import Program
+    from polyviz.frontend.scope import Scope
     from polyviz.frontend.symbols import ArrayDraft
     from polyviz.model.expression import Expression
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sized
+    from collections.abc import Callable, Container, Iterator, Sized
 
     from polyviz.frontend.regions import Region
 
@@ -47,34 +47,59 @@ def is_mask(node: ast.expr, known: Container[str], canonical: Callable[[ast.expr
     return False
 
 
-def unmasked(value: ast.expr, mask: ast.expr, *, number: bool = False) -> ast.expr:
+def unmasked(
+    value: ast.expr, mask: ast.expr, is_apart: Callable[[ast.expr], bool], *, number: bool = False
+) -> ast.expr:
     """``value`` with whole arrays in the place of what ``mask`` chooses of them, or with a ``number``.
 
+    ``is_apart`` tells what is worked out by itself, of the chosen elements: sums.
+
     >>> mask = ast.parse("a > 3", mode="eval").body
-    >>> ast.unparse(unmasked(ast.parse("2 * b[a > 3]", mode="eval").body, mask))
-    '2 * b'
+    >>> value = ast.parse("2 * b[a > 3] - sum(b[a > 3])", mode="eval").body
+    >>> ast.unparse(unmasked(value, mask, lambda node: isinstance(node, ast.Call)))
+    '2 * b - sum(b[a > 3])'
     """
-    result: ast.expr = _Unmasked(ast.dump(mask), number=number).visit(copy.deepcopy(value))
+    result: ast.expr = _Unmasked(ast.dump(mask), is_apart, number=number).visit(copy.deepcopy(value))
     return result
 
 
-def mask_of(value: ast.expr, is_known: Callable[[ast.expr], bool]) -> ast.expr | None:
+def _together(value: ast.expr, is_apart: Callable[[ast.expr], bool]) -> Iterator[ast.expr]:
+    """``value`` and its parts, without those of what is worked out by itself."""
+    if not is_apart(value):
+        yield value
+        for part in ast.iter_child_nodes(value):
+            if isinstance(part, ast.expr):
+                yield from _together(part, is_apart)
+
+
+def mask_of(
+    value: ast.expr, is_known: Callable[[ast.expr], bool], is_apart: Callable[[ast.expr], bool]
+) -> ast.expr | None:
     """The first mask that chooses elements of an array in ``value``; ``is_known`` says what is a mask."""
-    found = (_mask_in(part) for part in ast.walk(value) if isinstance(part, ast.Subscript))
+    parts = (part for part in _together(value, is_apart) if isinstance(part, ast.Subscript))
+    found = (index for part in parts for index in _first_indices(part))
     return next((mask for mask in found if is_known(mask)), None)
 
 
 def goes_together(
-    value: ast.expr, mask: ast.expr, depth: int, count: int, shape: Callable[[ast.expr], Sized]
+    value: ast.expr,
+    mask: ast.expr,
+    sizes: tuple[int, int],
+    shape: Callable[[ast.expr], Sized],
+    is_apart: Callable[[ast.expr], bool],
 ) -> bool:
-    """Whether ``mask``, of ``depth`` dimensions, chooses in ``value`` from what has ``count`` dimensions, everywhere.
+    """Whether ``mask`` chooses in ``value`` from what has as many dimensions, everywhere; ``sizes`` are those of both.
 
     Whatever else is in it may have as many as the chosen rows have. ``shape`` tells the dimensions.
     """
-    chosen = [part for part in ast.walk(value) if _is_chosen(part, ast.dump(mask))]
-    parts = [unmasked(part, mask) for part in chosen if isinstance(part, ast.expr)]
+    depth, count = sizes
+    chosen = [part for part in _together(value, is_apart) if _is_chosen(part, ast.dump(mask))]
+    beside = [one for part in chosen for one in _beside(part, ast.dump(mask))]
+    if any(one is None or len(shape(one)) for one in beside):
+        return False  # arrays in one subscript go together, element by element
+    parts = [unmasked(part, mask, is_apart) for part in chosen]
     alike = all(len(shape(one)) == count and (depth == 1 or isinstance(one, ast.Name)) for one in parts)
-    return alike and len(shape(unmasked(value, mask, number=True))) <= count - depth
+    return alike and len(shape(unmasked(value, mask, is_apart, number=True))) <= count - depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,28 +147,46 @@ class Chosen:
         """The first of the axes that the mask goes along, and the one behind the last."""
         return self.place, self.place + self.depth
 
-    def fits(self, value: ast.expr, shape: Callable[[ast.expr], Sized]) -> bool:
+    def fits(
+        self, value: ast.expr, shape: Callable[[ast.expr], Sized], is_apart: Callable[[ast.expr], bool]
+    ) -> bool:
         """Whether ``value`` goes with what is chosen; ``shape`` tells the dimensions."""
         if self.place:  # how long the last dimensions are, the data say
-            return not shape(value) and mask_of(value, lambda node: ast.dump(node) == ast.dump(self.mask)) is None
-        return goes_together(value, self.mask, self.depth, len(self.region.axes), shape)
+            found = mask_of(value, lambda node: ast.dump(node) == ast.dump(self.mask), is_apart)
+            return not shape(value) and found is None
+        return goes_together(value, self.mask, (self.depth, len(self.region.axes)), shape, is_apart)
 
 
-def _mask_in(node: ast.Subscript) -> ast.expr:
-    """What would choose elements: that along the first dimension of ``X[m, 0]``."""
-    index = node.slice
-    return index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+def _first_indices(node: ast.Subscript) -> list[ast.expr]:
+    """What may choose elements: that along the first dimension of ``X[m, 0]``, or behind numbers, as in ``X[i, m]``."""
+    indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    walked = (place for place, index in enumerate(indices) if isinstance(index, ast.Slice))
+    return indices[: next(walked, len(indices))]
+
+
+def _beside(node: ast.expr, mask: str) -> list[ast.expr | None]:
+    """What stands in the subscript ``node`` beside ``mask``, slices aside; None for the mask once more."""
+    index = node.slice if isinstance(node, ast.Subscript) else node
+    indices = index.elts if isinstance(index, ast.Tuple) else [index]
+    others = [one for one in indices if not isinstance(one, ast.Slice)]
+    place = [ast.dump(one) for one in others].index(mask)
+    return [None if ast.dump(one) == mask else one for one in (*others[:place], *others[place + 1 :])]
 
 
 def _is_chosen(node: ast.AST, mask: str) -> bool:
-    is_of_array = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
-    return is_of_array and isinstance(node, ast.Subscript) and ast.dump(_mask_in(node)) == mask
+    is_of_array = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Subscript)
+    return is_of_array and isinstance(node, ast.Subscript) and mask in map(ast.dump, _first_indices(node))
 
 
 class _Unmasked(ast.NodeTransformer):
-    def __init__(self, mask: str, *, number: bool) -> None:
+    def __init__(self, mask: str, is_apart: Callable[[ast.expr], bool], *, number: bool) -> None:
         self._mask = mask
+        self._is_apart = is_apart
         self._number = number
+
+    def visit(self, node: ast.AST) -> Any:
+        """``node`` as it is where it is worked out by itself."""
+        return node if isinstance(node, ast.expr) and self._is_apart(node) else super().visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if not _is_chosen(node, self._mask):
@@ -153,5 +196,6 @@ class _Unmasked(ast.NodeTransformer):
         if not isinstance(node.slice, ast.Tuple):
             return node.value
         whole = ast.copy_location(ast.Slice(), node.slice)
-        node.slice = ast.copy_location(ast.Tuple([whole, *node.slice.elts[1:]], ast.Load()), node.slice)
+        indices = [whole if ast.dump(one) == self._mask else one for one in node.slice.elts]
+        node.slice = ast.copy_location(ast.Tuple(indices, ast.Load()), node.slice)
         return node

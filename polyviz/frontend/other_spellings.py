@@ -1,11 +1,12 @@
 """Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on.
 
-``zip(a, b, strict=False)`` is ``zip(a, b)``.
+``zip(a, b, strict=False)`` is ``zip(a, b)``, and ``q, r = divmod(a, b)`` is ``q, r = a // b, a % b``.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,17 @@ class _Writer(ast.NodeTransformer):
                 self._names.canonical(node.func) == "zip"
             ):
                 node.keywords = []
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        match node:
+            case ast.Assign(
+                targets=[ast.Tuple(elts=[_, _])],
+                value=ast.Call(func=ast.Name(id="divmod"), args=[first, second], keywords=[]),
+            ) if not self._names.knows("divmod"):
+                parts = [ast.BinOp(first, operator, second) for operator in (ast.FloorDiv(), ast.Mod())]
+                node.value = located(ast.Tuple([copy.deepcopy(one) for one in parts], ast.Load()), node.value)
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:

@@ -32,7 +32,7 @@ _MOST = 6
 """Arrays whose dimensions are found together: each of them doubles the choices."""
 _PRODUCTS = ("numpy.dot", "numpy.matmul")
 _OF_VECTORS = ("numpy.outer", "numpy.inner", "numpy.vdot")
-_SUMS = ("sum", "mean", "var", "std", "max", "min", "amax", "amin", "prod", "any", "all")
+_SUMS = ("sum", "mean", "var", "std", "max", "min", "amax", "amin", "prod", "any", "all", "argmax", "argmin")
 _MADE = {"numpy.arange": 1, "numpy.linspace": 1, "numpy.eye": 2, "numpy.identity": 2}
 _ALONG_AXIS = ("numpy.diff", "numpy.cumsum", "numpy.cumprod")
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 
 class Refusal(NamedTuple):
@@ -57,10 +57,16 @@ LARGEST_CHOSEN = Refusal(
 )
 PLACES = Refusal(
     "An array as a subscript",
-    "For NumPy it holds truth values or places, as its type says: elements at places may be read, one for each, where "
-    "a call or the head of the function tells it, `def f(x, m: 'int64[:]')`. Rows may not, nor may they be set.",
+    "For NumPy it holds truth values or places, as its type says: elements and rows at places may be read and set, "
+    "where a call or the head of the function tells it, `def f(x, m: 'int64[:]')`.",
     "Where it chooses elements, write `A[m[:] != 0] = ...`, or `if m[i]:` in a loop; where it holds places, write the "
     "loop with `A[m[i]]`.",
+)
+COMPUTED_PLACES = Refusal(
+    "Setting elements at computed places to what is computed of the same array",
+    "NumPy computes all values before it stores the first, since a place may be there twice, and how many there are "
+    "is told by no array.",
+    "Make an array of the places on a line before: `at = (idx + 1) % n`, `x[at] += 1.0`.",
 )
 MASK = Refusal(
     "A truth value as a subscript",
@@ -170,8 +176,10 @@ OPERATORS: dict[type[ast.AST], Refusal] = {
 }
 
 
-def index_refusal(index: ast.expr, is_array: Callable[[str], bool]) -> Refusal | None:
-    """Why ``index`` is no subscript of one element; None where it may be one.
+def index_refusal(
+    index: ast.expr, is_array: Callable[[str], bool], masks: Container[str] = ()
+) -> Refusal | None:
+    """Why ``index`` is no subscript of one element; None where it may be one. ``masks`` hold truth values.
 
     >>> index_refusal(ast.parse("a > 3", mode="eval").body, {"a"}.__contains__) is SELECTION
     True
@@ -183,7 +191,7 @@ def index_refusal(index: ast.expr, is_array: Callable[[str], bool]) -> Refusal |
         what = "`...`" if constant is Ellipsis else "A new axis"
         return Refusal(what, ELEMENTS, "Write the loop over these elements.")
     if isinstance(index, ast.Name) and is_array(index.id):
-        return PLACES
+        return SELECTION if index.id in masks else PLACES
     operands = [index.left, *index.comparators] if isinstance(index, ast.Compare) else []
     return SELECTION if any(isinstance(one, ast.Name) and is_array(one.id) for one in operands) else None
 

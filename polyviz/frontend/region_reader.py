@@ -197,7 +197,8 @@ class RegionReader:
     def _not_negative(self, position: Expression) -> list[Expression]:
         """What makes ``position`` 0 or more, where it is a sum with variables of loops with computed steps.
 
-        Such a variable is no affine function; where it starts at 0 or more, all of it follows from the step.
+        Such a variable is no affine function; where it starts at 0 or more, all of it follows from the step. So does
+        that of a loop that counts upwards from there.
         """
         loops = dict(zip(self._program.iterators, self._program.headers, strict=True))
         found: list[Expression] = []
@@ -214,6 +215,8 @@ class RegionReader:
                     is_asked = True
                     waiting.append(header.start)
                     found.append(Compare((">=",), (header.step, Constant(1))))
+                case Name() if header is not None and (header.stride or 0) > 0:
+                    waiting.append(header.start)
                 case _:
                     found.append(Compare((">=",), (part, Constant(0))))
         return found if is_asked else []

@@ -35,6 +35,11 @@ class Axis:
         return self.is_new or self.is_single
 
     @property
+    def text(self) -> tuple[str, str, int]:
+        """Its bounds and step: two that have them in common go to the same positions."""
+        return ast.unparse(self.start), ast.unparse(self.stop), self.step
+
+    @property
     def length(self) -> ast.expr:
         """The number of elements where there are any."""
         span = difference(self.stop, self.start)
@@ -179,6 +184,21 @@ def nested(axes: Sequence[Axis], names: Sequence[str], *body: ast.stmt) -> ast.s
         bounds = [axis.start, axis.stop, ast.Constant(axis.step)]
         block = [ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), block, [])]
     return block[0]
+
+
+def together(parts: Sequence[Sequence[Axis]]) -> list[Axis]:
+    """The axes of what is computed with all of ``parts``: as many as the widest has, and new ones give way.
+
+    >>> row, new = Axis(ast.Constant(0), ast.Name("n"), 1), Axis(ast.Constant(0), ast.Constant(1), 1, is_new=True)
+    >>> [axis.is_new for axis in together([[row, new], [row]])]
+    [False, False]
+    """
+    count = max(map(len, parts), default=0)
+    found = []
+    for place in range(-count, 0):
+        here = [axes[place] for axes in parts if len(axes) >= -place]
+        found.append(min(here, key=lambda axis: axis.is_repeated))
+    return found
 
 
 def loaded(element: ast.Subscript) -> ast.Subscript:

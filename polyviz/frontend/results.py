@@ -27,6 +27,13 @@ def read_return(program: Program, expressions: ExpressionReader, node: ast.Retur
 
 
 def _result(program: Program, expressions: ExpressionReader, part: ast.expr, nodes: list[Node]) -> str:
+    if isinstance(part, ast.Tuple):
+        raise program.source.error(
+            part,
+            "A tuple inside of the returned tuple is not supported.",
+            reason="A kernel hands back numbers and arrays, one or several of them.",
+            hint="Return all of them in one tuple, `return a, b, c`, and put them together in the caller.",
+        )
     array = program.array(part.id) if isinstance(part, ast.Name) else None
     if array is not None:
         return array.name

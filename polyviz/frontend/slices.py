@@ -13,27 +13,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.apart import apart, may_be_computed
+from polyviz.frontend.array_parts import listed_indices
 from polyviz.frontend.creation import CreationReader
-from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands, placed_by
-from polyviz.frontend.gathered import Gatherer, listed
-from polyviz.frontend.generated import generated
-from polyviz.frontend.masks import Chosen, is_mask, mask_along, unmasked
+from polyviz.frontend.elements import ElementReader
+from polyviz.frontend.gathered import listed
+from polyviz.frontend.masks import Chosen, mask_along, unmasked
 from polyviz.frontend.rebound import is_rebound, rebound_note
-from polyviz.frontend.refuse import CHOSEN_VALUES
-from polyviz.frontend.region_reader import RegionReader
+from polyviz.frontend.refuse import CHOSEN_VALUES, COMPUTED_PLACES
 from polyviz.frontend.regions import (
     Axis,
     Region,
     is_harmless,
     is_part,
     loaded,
-    matching_position,
     nested,
     not_negative,
 )
 from polyviz.frontend.several_targets import each_alone
 from polyviz.frontend.stepped import stepped_store
-from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
 from polyviz.model.expression import Constant, Expression
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.frontend.expressions import ExpressionReader
-    from polyviz.frontend.generated import Generated
+    from polyviz.frontend.gathered import Gathered
     from polyviz.frontend.program import Program
 
 _NOTE = (
@@ -61,15 +58,9 @@ class SliceReader:
         self._expressions = expressions
         self._iterators: list[str] = []
         self._creations = CreationReader(program, expressions)
-        self._regions = RegionReader(program, expressions)
-        regions = self._regions
-        known = (self._elementwise, self._operands, self._generated, self._is_mask)
-        shapes = Shapes(regions.read, regions.check_length, *known)
-        self._sums = SumReader(program, expressions, shapes)
-        self._places = Gatherer(program, expressions.canonical, self._sums.shape)
-        self._matched = False
+        self._elements = ElementReader(program, expressions)
+        self._sums = self._elements.sums
         self._lines: list[int] = []
-        self._masks = program.symbols.masks
 
     def loops(self, node: ast.stmt) -> list[ast.stmt] | None:
         """The loops for an assignment to a region of an array; None for every other statement.
@@ -87,14 +78,16 @@ class SliceReader:
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
             case ast.If(test=test) if may_be_computed(test):
                 return self.behind_sums(node, test)
-            case ast.Assign(targets=[_, _, *_] | [ast.Tuple()]):
+            case ast.Assign(targets=[_, _, *_] | [ast.Tuple()], value=value):
                 each = each_alone(node, self._has_axes, self._program.source)
-                return each if each is None else [located(one, node) for one in each]
+                return self.behind_sums(node, value) if each is None else [located(one, node) for one in each]
             case _:
                 return None
         if isinstance(target, ast.Subscript) and (chosen := self._masked(target)) is not None:
             return self._where(node, chosen, operator, value)
-        region = self._regions.read(target)
+        if (placed := self._elements.gathered(target)) is not None:
+            return self._at_places(node, placed, target, operator, value)
+        region = self._elements.region(target)
         if region is None:
             return self.behind_sums(node, value)
         self._check_target(target, region)
@@ -106,11 +99,11 @@ class SliceReader:
         """The loops that store the elements of ``value`` in ``region``."""
         names = [self._iterator(position) for position in range(len(region.axes))]
         element = region.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
-        self._matched, self._sums.before = False, []
+        self._elements.matched, self._sums.before = False, []
         if is_rebound(target):
             self._check_rebound(node, target, region, value)
-        source = self._elementwise(value, region, names)
-        if self._matched:
+        source = self._elements.at(value, region, names)
+        if self._elements.matched:
             self._note(node)
         return [
             located(statement, node)
@@ -121,18 +114,12 @@ class SliceReader:
         """The elements that a mask chooses, of an array or along one dimension; None for anything else."""
         if not isinstance(target.value, ast.Name):
             return None
-        found = mask_along(target, self._is_mask)
-        region = None if found is None else self._regions.read(found.target)
+        found = mask_along(target, self._elements.is_mask)
+        region = None if found is None else self._elements.region(found.target)
         depth = 0 if found is None or region is None else len(self._sums.shape(found.mask))
         if found is None or region is None or not 0 < depth <= (len(region.axes) if found.is_alone else 1):
             return None
         return Chosen(region, found.mask, found.place, depth)
-
-    def _is_mask(self, node: ast.expr) -> bool:
-        is_one = is_mask(node, self._masks, self._expressions.canonical)
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if is_one else set[str]()
-        self._program.masks |= names & self._program.symbols.masks
-        return is_one
 
     def _where(
         self, node: ast.stmt, elements: Chosen, operator: ast.operator | None, value: ast.expr
@@ -142,17 +129,51 @@ class SliceReader:
         names = [self._iterator(position) for position in range(len(whole.axes))]
         element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._sums.before = []
-        chosen = self._elementwise(mask, replace(whole, parts=whole.axes[first:last]), names[first:last])
-        source = self._elementwise(unmasked(value, mask), whole, names)
+        chosen = self._elements.at(mask, replace(whole, parts=whole.axes[first:last]), names[first:last])
+        source = self._elements.at(unmasked(value, mask, self._sums.is_sum), whole, names)
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))
         others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
-        if others or not elements.fits(value, self._sums.shape):
+        if others or not elements.fits(value, self._sums.shape, self._sums.is_sum):
             raise self._program.source.refuse(node, CHOSEN_VALUES)
         self._note(node)
         store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
         choice = ast.If(chosen, [store], [])
         return [located(one, node) for one in (*once, nested(whole.axes, names, *before, choice))]
+
+    def _at_places(
+        self, node: ast.stmt, placed: Gathered, target: ast.expr, operator: ast.operator | None, value: ast.expr
+    ) -> list[ast.stmt]:
+        """The loops that store ``value`` in the elements at places, one after the other.
+
+        A place may be there twice: what is computed of the array is kept before the first element is stored.
+        """
+        array = self._array(placed.base.id)
+        region = Region(array, placed.base, placed.axes)
+        names = [self._iterator(position) for position in range(len(placed.axes))]
+        self._sums.before = []
+        element = self._elements.placed(placed, target, region, names, ast.Store())
+        source = self._elements.at(value, region, names)
+        self._note(node)
+        added, self._sums.before = self._sums.before, []
+        once, before = apart(added, set(names))
+        self._check_target(target, replace(region, parts=(*listed_indices(element.slice), *placed.axes)))
+        if operator is None and not any(self._mentions(part, array) for part in (source, *before)):
+            lines = [*once, nested(placed.axes, names, *before, ast.Assign([element], source))]
+            return [located(line, node) for line in lines]
+        extents = self._elements.extents(placed)
+        if extents is None:
+            raise self._program.source.refuse(target, COMPUTED_PLACES)
+        kept = _kept(self._temporary(array, extents, target), names)
+        source = source if operator is None else ast.BinOp(loaded(element), operator, source)
+        lines = [*once, *_twice(placed.axes, names, before, element, kept, source)]
+        return [located(line, node) for line in lines]
+
+    def _array(self, name: str) -> ArrayDraft:
+        """The array that is called ``name`` here."""
+        array = self._program.array(name)
+        assert array is not None
+        return array
 
     def _check_rebound(self, node: ast.stmt, target: ast.expr, region: Region, value: ast.expr) -> None:
         """A new value of a name has the dimensions of the old one; its type is compared when it is known."""
@@ -196,7 +217,7 @@ class SliceReader:
         return not self._is_view(value) and bool(self._sums.shape(value))
 
     def _is_view(self, value: ast.expr) -> bool:
-        return is_part(value) and not self._places.of(value)
+        return is_part(value) and self._elements.gathered(value) is None
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
@@ -205,8 +226,7 @@ class SliceReader:
         lengths = [located(length, value) for length in self._sums.shape(value)]
         extents = [located(not_negative(length), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
-        self._masks = self._masks - {target.id} | ({target.id} if self._is_mask(value) else set())
-        self._places.given(target.id, value)
+        self._elements.given(target.id, value)
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
@@ -214,7 +234,7 @@ class SliceReader:
         self, node: ast.Assign | ast.AugAssign | ast.Return | ast.If, value: ast.expr
     ) -> list[ast.stmt] | None:
         """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""
-        self._sums.before, self._matched = [], False
+        self._sums.before, self._elements.matched = [], False
         added = self._sums.named(value)
         before, self._sums.before = self._sums.before, []
         if not before:
@@ -225,7 +245,7 @@ class SliceReader:
         return [located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:
-        return isinstance(target, ast.Subscript) and self._regions.read(target) is not None
+        return isinstance(target, ast.Subscript) and self._elements.region(target) is not None
 
     def _statements(
         self,
@@ -243,20 +263,13 @@ class SliceReader:
                 ast.Assign([element], value) if operator is None else ast.AugAssign(element, operator, value)
             )
             return [*once, nested(region.axes, names, *before, store)]
-        temporary = self._temporary(region, target)
-        index = [ast.Name(name, ast.Load()) for name in names]
-        kept = ast.Subscript(
-            ast.Name(temporary, ast.Load()),
-            index[0] if len(index) == 1 else ast.Tuple(list(index), ast.Load()),
-            ast.Store(),
-        )
-        if operator is not None:
-            value = ast.BinOp(loaded(element), operator, value)
-        return [
-            *once,
-            nested(region.axes, names, *before, ast.Assign([kept], value)),
-            nested(region.axes, names, ast.Assign([element], loaded(kept))),
-        ]
+        extents = [Constant(1) if one.is_new else self._extent(region, one) for one in region.axes]
+        kept = _kept(self._temporary(region.array, extents, target), names)
+        source = value if operator is None else ast.BinOp(loaded(element), operator, value)
+        return [*once, *_twice(region.axes, names, before, element, kept, source)]
+
+    def _extent(self, region: Region, axis: Axis) -> Expression:
+        return self._program.extent(region.array, region.dimension(axis))
 
     def _check_target(self, target: ast.expr, region: Region) -> None:
         indices = [part for part in region.parts if isinstance(part, ast.expr)]
@@ -266,7 +279,7 @@ class SliceReader:
                 target,
                 f"Which elements of `{region.base.id}` are assigned depends on elements of `{region.base.id}`.",
                 reason="NumPy finds them before it assigns the first one.",
-                hint="Keep the position in a variable first.",
+                hint="Keep the position in a variable first, or the places in a copy, `at = idx.copy()`.",
             )
 
     def _reads_others(self, value: ast.AST, region: Region, element: ast.Subscript) -> bool:
@@ -292,90 +305,16 @@ class SliceReader:
         program = self._program
         return program.arrays.get(program.aliases.get(name, name)) is array
 
-    def _temporary(self, region: Region, target: ast.expr) -> str:
-        """A local array for the values, with the extents of the axes of the whole array."""
-        program, array = self._program, region.array
-        extents: list[Expression | None] = [
-            Constant(1) if axis.is_new else program.extent(array, region.dimension(axis)) for axis in region.axes
-        ]
+    def _temporary(self, array: ArrayDraft, extents: Sequence[Expression], target: ast.expr) -> str:
+        """A local array of these ``extents`` for what is stored in ``target``, a part of ``array``."""
+        program = self._program
         name = program.parameters.fresh(f"{array.name}_values")
         span = program.source.span(target)
         is_new = is_rebound(target)
         creation = Creation("empty", None, None if is_new else array.name, None, span, of_values=is_new)
-        program.arrays[name] = ArrayDraft(name, len(extents), "local", extents, creation, span)
+        program.arrays[name] = ArrayDraft(name, len(extents), "local", list(extents), creation, span)
         program.environment.bind(name, None)
         return name
-
-    def _elementwise(self, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
-        """``node`` for one element of ``target``: every region in it at the matching element."""
-        region = self._regions.read(node) if is_part(node) else None
-        if region is not None:
-            self._matched = True
-            return ast.copy_location(region.at(self._matching(node, region.axes, target, names), ast.Load()), node)
-        if (made := self._generated(node)) is not None:
-            return located(made.value(self._matching(node, made.axes, target, names)), node)
-        added = self._sums.value(node, Places(target.axes, tuple(names)))
-        if added is not None:
-            self._matched = True
-            return added
-        placed = placed_by(node, self._expressions.canonical)
-        if placed is not None:
-            return self._placed(placed, node, target, names)
-        operands = self._operands(node)
-        return self._computed(node, operands, [self._elementwise(part, target, names) for part in operands])
-
-    def _computed(self, node: ast.expr, operands: Sequence[ast.expr], elements: list[ast.expr]) -> ast.expr:
-        """``node`` with ``elements`` in the place of its ``operands``."""
-        match node:
-            case ast.Subscript() if operands:
-                element: ast.expr = ast.Subscript(node.value, listed(elements), ast.Load())
-            case ast.BinOp(op=operator):
-                element = ast.BinOp(elements[0], operator, elements[1])
-            case ast.UnaryOp(op=unary):
-                element = ast.UnaryOp(unary, elements[0])
-            case ast.Compare(ops=operators):
-                element = ast.Compare(elements[0], operators, elements[1:])
-            case ast.Call(func=function, keywords=keywords) if operands:
-                if self._expressions.canonical(function) == "numpy.where":
-                    element = ast.IfExp(*elements)
-                elif self._expressions.canonical(function) == "numpy.copy":
-                    element = elements[0]
-                elif isinstance(function, ast.Attribute) and operands[0] is function.value:
-                    element = ast.Call(node.args[0], elements, []) if node.args else elements[0]  # of a type, or a copy
-                else:
-                    element = ast.Call(function, elements, keywords)
-            case _:
-                return node
-        return ast.copy_location(element, node)
-
-    def _placed(self, by: Rolled | Triangle, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
-        """One element of what is rolled and such; ``node`` as it is where its place is not known, to be refused."""
-        count, already = len(self._sums.shape(by.operand)), len(self._sums.before)
-        element = self._elementwise(by.operand, target, names)
-        found = by.element(element, count, target.axes, names)
-        # What adds would have to add for the other place.
-        return node if found is None or len(self._sums.before) > already else ast.copy_location(found, node)
-
-    def _operands(self, node: ast.expr) -> list[ast.expr]:
-        return self._places.of(node) or elementwise_operands(node, self._expressions.canonical)
-
-    def _generated(self, node: ast.expr) -> Generated | None:
-        return generated(node, self._expressions)
-
-    def _matching(self, node: ast.expr, axes: Sequence[Axis], target: Region, names: Sequence[str]) -> list[ast.expr]:
-        """The positions along ``axes`` for the iterators of ``target``; the last axes belong together."""
-        skipped = len(target.axes) - len(axes)
-        if skipped < 0:
-            raise self._program.source.error(
-                node,
-                f"This has {len(axes)} dimensions, and what it is assigned to has {len(target.axes)}.",
-                hint="Write the loops, with one subscript per dimension.",
-            )
-        pairs = list(zip(axes, target.axes[skipped:], names[skipped:], strict=True))
-        for axis, other, _ in pairs:
-            if not axis.is_repeated:
-                self._regions.check_length(node, axis, other)
-        return [axis.start if axis.is_single else matching_position(axis, other, name) for axis, other, name in pairs]
 
     def _note(self, node: ast.stmt) -> None:
         """Say once what is taken for granted, for all lines so far."""
@@ -393,6 +332,27 @@ class SliceReader:
             free = [name for name in _NAMES if name not in taken]
             self._iterators.append(free[0] if free else self._program.parameters.fresh(_NAMES[0]))
         return self._iterators[position]
+
+
+def _kept(temporary: str, names: Sequence[str]) -> ast.Subscript:
+    """The element of a ``temporary`` array for the loops with these ``names``."""
+    index: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
+    return ast.Subscript(ast.Name(temporary, ast.Load()), listed(index), ast.Store())
+
+
+def _twice(
+    axes: Sequence[Axis],
+    names: Sequence[str],
+    before: Sequence[ast.stmt],
+    element: ast.Subscript,
+    kept: ast.Subscript,
+    value: ast.expr,
+) -> list[ast.stmt]:
+    """The loops that keep all values, and those that store them."""
+    return [
+        nested(axes, names, *before, ast.Assign([kept], value)),
+        nested(axes, names, ast.Assign([element], loaded(kept))),
+    ]
 
 
 def _dimensions(rank: int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
 from polyviz.frontend.functions import PURE
-from polyviz.frontend.given import Truths, Value
+from polyviz.frontend.given import Real, Truths, Value
 from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.literals import literal_number
 
@@ -132,6 +132,8 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if _is_open(one.annotation) and ranks.get(one.arg) and not isinstance(ranks[one.arg], Value):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
+        elif _is_open(one.annotation) and isinstance(ranks.get(one.arg), Real):
+            one.annotation = ast.Name("float", ast.Load())
     masks = frozenset(name for name, rank in ranks.items() if isinstance(rank, Truths))
     arrays = frozenset(name for name, rank in ranks.items() if rank > 0 and not isinstance(rank, Value))
     return replace(source, arguments=arguments, masks=masks, no_masks=arrays - masks)

@@ -40,11 +40,12 @@ def with_subscripted_names(source: Source, names: GlobalNames) -> Source:
     if source.arguments is None or not any(_is_candidate(part) for node in source.body for part in ast.walk(node)):
         return source
     source = with_plain_parts(source, names)
-    writer = _Writer(names, FreshNames(source, names), ranks_followed(source, names), _changed(source, names))
+    changed = changed_by_any_name(source, names)
+    writer = _Writer(names, FreshNames(source, names), ranks_followed(source, names), changed)
     return replace(source, body=tuple(visited(writer, source.body)))
 
 
-def _changed(source: Source, names: GlobalNames) -> set[str]:
+def changed_by_any_name(source: Source, names: GlobalNames) -> set[str]:
     """The names of arrays whose elements may change, by whatever name."""
     makes = ArrayNames(source.body, names).makes
     parts = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]

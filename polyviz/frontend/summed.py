@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 SUMS = ("sum", "mean", "var", "std")
 COUNTS = ("any", "all", "count_nonzero")
 EXTREMES = {"max": "maximum", "amax": "maximum", "min": "minimum", "amin": "minimum"}
+PLACES = {"argmax": ast.Gt(), "argmin": ast.Lt()}
+"""What looks for the place of an element, and how one is better than another."""
 NORM = "linalg.norm"
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """The sum, mean, largest or smallest (``kind``) of ``operand``, along some ``axes`` or, for None, of all elements.
+    """The sum, mean, largest or smallest, or the place of that (``kind``), of ``operand``, along some ``axes``.
 
-    ``keeps``: each axis that is summed along stays, with one position.
+    ``axes`` is None where all elements count. ``keeps``: each axis that is summed along stays, with one position.
     """
 
     kind: str
@@ -65,13 +67,15 @@ def summed_by(node: ast.expr, canonical: Callable[[ast.expr], str | None]) -> Su
             is_method = True
         case _:
             return None
-    known = (*SUMS, *EXTREMES, *(COUNTS[:2] if is_method else COUNTS))
+    known = (*SUMS, *EXTREMES, *PLACES, *(COUNTS[:2] if is_method else COUNTS))
     given = {"axis": rest[0]} if rest else {}
     given |= {one.arg or "": one.value for one in keywords}
     axes, keeps = _axes(given.get("axis")), _truth(given.get("keepdims"))
     if len(rest) > 1 or len(given) < len(rest) + len(keywords) or not given.keys() <= {"axis", "keepdims"}:
         return None
     if isinstance(axes, bool) or keeps is None or (kind in COUNTS and keeps):
+        return None
+    if kind in PLACES and len(axes or ()) > 1:
         return None
     if kind == NORM and not is_method:
         return None if given else Summed(kind, operand, None)

@@ -26,13 +26,15 @@ from polyviz.frontend.regions import (
     is_part,
     matching_position,
     nested,
+    together,
 )
-from polyviz.frontend.summed import EXTREMES, Summed, summed_by
+from polyviz.frontend.summed import EXTREMES, PLACES, Summed, summed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.gathered import Gathered
     from polyviz.frontend.generated import Generated
     from polyviz.frontend.program import Program
 
@@ -50,8 +52,8 @@ class Places:
 @dataclass(frozen=True, slots=True)
 class Shapes:
     """What the reader of slices knows: which region a node means, whether two axes are equally long (raises if not),
-    one element of an expression, what a computation by elements computes with, which positions a call fills, and what
-    is made of truth values."""
+    one element of an expression, what a computation by elements computes with, which positions a call fills, what is
+    made of truth values, and which elements arrays of places choose, with their axes as those of a region."""
 
     region: Callable[[ast.expr], Region | None]
     same_length: Callable[[ast.expr, Axis, Axis], None]
@@ -59,6 +61,8 @@ class Shapes:
     operands: Callable[[ast.expr], list[ast.expr]]
     generated: Callable[[ast.expr], Generated | None]
     is_mask: Callable[[ast.expr], bool]
+    gathered: Callable[[ast.expr], Gathered | None]
+    walked: Callable[[ast.expr], Region | None]
 
 
 class SumReader:
@@ -78,11 +82,8 @@ class SumReader:
         outer = self._outer(node)
         if outer is not None:
             return self._of_outer(node, outer, places)
-        placed = self._placed(node)
-        if placed is not None:
-            return self._place(*placed)
         summed = self._summed(node)
-        region = None if summed is None else self._widest(summed.operand)
+        region = None if summed is None else self.widest(summed.operand) or self._joined(summed)
         return None if summed is None or region is None else self._sum(summed, region, places)
 
     def named(self, value: ast.expr) -> ast.expr:
@@ -91,9 +92,12 @@ class SumReader:
 
     def shape(self, node: ast.expr) -> list[ast.expr]:
         """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""
-        return [axis.length for axis in self._axes(node)]
+        return [axis.length for axis in self.axes(node)]
 
-    def _axes(self, node: ast.expr) -> list[Axis]:
+    def axes(self, node: ast.expr) -> list[Axis]:
+        """The axes of ``node``, as :meth:`shape` tells their lengths."""
+        if (found := self._shapes.gathered(node)) is not None:
+            return list(found.axes)
         region = self._shapes.region(node) if is_part(node) else None
         if region is not None:
             return list(region.axes)
@@ -104,50 +108,52 @@ class SumReader:
         if (outer := self._outer(node)) is not None:
             return [one.axes[0] for one in outer]
         if (summed := self._summed(node)) is not None:
-            inside = self._axes(summed.operand)
+            inside = self.axes(summed.operand)
             return summed.result(inside) if summed.fits(len(inside)) else []
-        return _together([self._axes(part) for part in self._shapes.operands(node)])
+        return together([self.axes(part) for part in self._shapes.operands(node)])
 
     def _sum(self, summed: Summed, region: Region, places: Places) -> ast.expr | None:
-        names = self._names(region, summed, places)
-        if names is None:
+        walked = self._walked(region, summed, places)
+        if walked is None:
             return None
-        along = [pair for pair in zip(region.axes, names, strict=True) if pair[1] not in places.names]
+        names = [name for _, name in walked]
+        along = [pair for pair in walked if pair[1] not in places.names]
         axes, own = [axis for axis, _ in along], [name for _, name in along]
         already = len(self.before)
-        element = self._shapes.element(summed.operand, region, names)
-        chosen = None if summed.mask is None else self._chosen(summed.mask, region, names)
+        target = Region(region.array, region.base, tuple(axis for axis, _ in walked))
+        element = self._shapes.element(summed.operand, target, names)
+        chosen = None if summed.mask is None else self._chosen(summed.mask, target, names)
         if apart(self.before[already:], set(own))[1]:
             del self.before[already:]  # A sum for every element would have to stand inside the loops of this one.
             return None
         if summed.kind in EXTREMES:
             return self._extreme(EXTREMES[summed.kind], region, axes, own, element)
+        if summed.kind in PLACES:
+            return self._place(PLACES[summed.kind], region, axes, own, element)
         return Adder(self._program.parameters.fresh, self.before, axes, own, chosen).value(summed.kind, element)
 
     def _chosen(self, mask: ast.expr, region: Region, names: Sequence[str]) -> ast.expr:
         """One element of ``mask``, which goes with the first dimensions of ``region``."""
-        count = len(self._axes(mask))
+        count = len(self.axes(mask))
         return self._shapes.element(mask, replace(region, parts=region.parts[:count]), names[:count])
 
-    def _names(self, region: Region, summed: Summed, places: Places) -> list[str] | None:
-        """A name for the loop along each axis: for those that stay, the name of the matching axis of the result."""
+    def _walked(self, region: Region, summed: Summed, places: Places) -> list[tuple[Axis, str]] | None:
+        """The loop along each axis, and its name: for those that stay, that of the matching axis of the result."""
         count = len(region.axes)
         kept = len(summed.result(region.axes)) if summed.fits(count) else len(places.axes) + 1
         if kept > len(places.axes):
             return None
         free = iter(list(zip(places.axes, places.names, strict=True))[len(places.axes) - kept :])
-        names = []
+        walked = []
         for position, own in enumerate(region.axes):
             is_along = summed.is_along(position, count)
             other, name = next(free) if summed.keeps or not is_along else (own, "")
             if is_along:
-                names.append(self._loop_name())
+                walked.append((own, self._loop_name()))
                 continue
-            if own.step != other.step or ast.unparse(own.start) != ast.unparse(other.start):
-                return None
             self._shapes.same_length(region.base, own, other)
-            names.append(name)
-        return names
+            walked.append((own if own.is_repeated else other, name))
+        return walked
 
     def _factors(self, node: ast.expr) -> tuple[Region, Region] | None:
         match node:
@@ -210,10 +216,14 @@ class SumReader:
         called = self._expressions.canonical(node.func) if isinstance(node, ast.Call) else None
         return called in [f"numpy.{name}" for name in names]
 
+    def is_sum(self, node: ast.expr) -> bool:
+        """Whether ``node`` adds up elements, or looks for one: what it is does not go element by element."""
+        return summed_by(node, self._expressions.canonical) is not None
+
     def _summed(self, node: ast.expr) -> Summed | None:
         """What is summed up, if ``node`` is a sum."""
         summed = summed_by(node, self._expressions.canonical) or self._of_vectors(node)
-        mask = None if summed is None else mask_of(summed.operand, self._shapes.is_mask)
+        mask = None if summed is None else mask_of(summed.operand, self._shapes.is_mask, self.is_sum)
         return summed if summed is None or mask is None else self._masked(summed, mask)
 
     def _of_vectors(self, node: ast.expr) -> Summed | None:
@@ -222,69 +232,68 @@ class SumReader:
         factors = product_factors(node, self._expressions.canonical) if is_product else []
         if len(factors) != 2 or not all(map(is_part, factors)) or self._factors(node) is not None:
             return None
-        is_vector = all(len(self._axes(factor)) == 1 for factor in factors)
+        is_vector = all(len(self.axes(factor)) == 1 for factor in factors)
         return Summed("sum", ast.BinOp(factors[0], ast.Mult(), factors[1]), None) if is_vector else None
 
     def _masked(self, summed: Summed, mask: ast.expr) -> Summed | None:
         """The sum over all elements of which ``mask`` chooses; None where it is not known what goes with what."""
         if summed.kind in EXTREMES:
             raise self._program.source.refuse(summed.operand, LARGEST_CHOSEN)
-        whole = unmasked(summed.operand, mask)
-        masked, count = len(self._axes(mask)), len(self._axes(whole))
-        if not 0 < masked <= count or not goes_together(summed.operand, mask, masked, count, self._axes):
+        if summed.kind in PLACES:
+            return None
+        whole = unmasked(summed.operand, mask, self.is_sum)
+        masked, count = len(self.axes(mask)), len(self.axes(whole))
+        is_known = 0 < masked <= count
+        if not is_known or not goes_together(summed.operand, mask, (masked, count), self.axes, self.is_sum):
             return None
         if masked == count and count > 1 and summed.axes in ((0,), (-1,)):
             summed = replace(summed, axes=None)  # what it chooses is a vector
         along = summed.fits(count) and all(summed.is_along(place, count) for place in range(masked))
         return replace(summed, operand=whole, mask=mask) if along and not summed.keeps else None
 
-    def _widest(self, node: ast.expr) -> Region | None:
+    def widest(self, node: ast.expr) -> Region | None:
         """The region with as many dimensions as ``node``, of those that it is computed from element by element.
 
         None where none has, as for a number, or where one has new axes: what is inside of a single element's subscript,
         a size or another sum is no part of what is added up.
         """
-        widest = None
-        waiting = [node]
+        regions = self.regions_in(node)
+        if not regions or any(region.has_new_axes for region in regions):
+            return None
+        widest = max(regions, key=lambda region: len(region.axes))
+        return widest if len(widest.axes) == len(self.axes(node)) else None
+
+    def _joined(self, summed: Summed) -> Region | None:
+        """Something with all the axes of the operand, where no region inside of it has them: ``x[:, None] * y``.
+
+        None for extremes, which ask an array how long it is.
+        """
+        regions = [] if summed.kind in (*EXTREMES, *PLACES) else self.regions_in(summed.operand)
+        axes = self.axes(summed.operand)
+        return Region(regions[0].array, regions[0].base, tuple(axes)) if regions and axes else None
+
+    def regions_in(self, node: ast.expr) -> list[Region]:
+        """The regions that ``node`` is computed of element by element."""
+        found, waiting = list[Region](), [node]
         while waiting:
             part = waiting.pop(0)
-            region = self._shapes.region(part) if is_part(part) else None
-            if region is not None and region.has_new_axes:
-                return None
-            if region is None:
-                waiting += [] if self._is_whole(part) else self._shapes.operands(part)
-            elif widest is None or len(region.axes) > len(widest.axes):
-                widest = region
-        return widest if widest is not None and len(widest.axes) == len(self._axes(node)) else None
+            region = (self._shapes.walked(part) or self._shapes.region(part)) if is_part(part) else None
+            found += [] if region is None else [region]
+            waiting += [] if region is not None or self._is_whole(part) else self._shapes.operands(part)
+        return found
 
     def _is_whole(self, node: ast.expr) -> bool:
         """Whether ``node`` is a product or a sum of its own, or makes the elements that it has."""
         found = (self._factors(node), self._outer(node), self._summed(node), self._shapes.generated(node))
         return any(one is not None for one in found)
 
-    def _placed(self, node: ast.expr) -> tuple[ast.expr, Region, ast.cmpop] | None:
-        """What is looked through for its largest or smallest element, a vector of it, and how an element is better than
-        another."""
-        match node:
-            case ast.Call(func=ast.Attribute(value=operand, attr=called), args=[], keywords=[]):
-                pass
-            case ast.Call(func=function, args=[operand], keywords=[]):
-                module, _, called = (self._expressions.canonical(function) or "").rpartition(".")
-                called = called if module == "numpy" else ""
-            case _:
-                return None
-        better = {"argmax": ast.Gt(), "argmin": ast.Lt()}.get(called)
-        region = None if better is None else self._widest(operand)
-        is_vector = region is not None and len(region.axes) == 1
-        return (operand, region, better) if region is not None and better is not None and is_vector else None
-
-    def _place(self, operand: ast.expr, region: Region, better: ast.cmpop) -> ast.expr:
-        """The first place of the largest or smallest element; as for NumPy, what is no number counts as such."""
-        (axis,) = region.axes
+    def _place(
+        self, better: ast.cmpop, region: Region, axes: Sequence[Axis], names: Sequence[str], element: ast.expr
+    ) -> ast.expr:
+        """The number of the first largest or smallest element; as for NumPy, what is no number counts as such."""
         best, place = (self._program.parameters.fresh(stem) for stem in ("best", "place"))
-        name = self._loop_name()
-        element = self._shapes.element(operand, region, [name])
-        first = _AtStarts({name: _first(region, axis)}).visit(copy.deepcopy(element))
+        starts = {name: _first(region, axis) for axis, name in zip(axes, names, strict=True)}
+        first = _AtStarts(starts).visit(copy.deepcopy(element))
         kept = ast.Name(best, ast.Load())
         computed: list[ast.stmt] = []
         if not isinstance(element, ast.Subscript):
@@ -294,13 +303,13 @@ class SumReader:
         was_one = ast.Compare(kept, [ast.Eq()], [kept])
         is_better = ast.Compare(element, [better], [kept])
         test = ast.BoolOp(ast.Or(), [is_better, ast.BoolOp(ast.And(), [is_none, was_one])])
-        count = matching_position(Axis(ast.Constant(0), axis.length, 1), axis, name)
         found: list[ast.stmt] = [
-            ast.Assign([ast.Name(best, ast.Store())], element), ast.Assign([ast.Name(place, ast.Store())], count)
-        ]  # fmt: skip
+            ast.Assign([ast.Name(best, ast.Store())], element),
+            ast.Assign([ast.Name(place, ast.Store())], _number(axes, names)),
+        ]
         self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
         self.before.append(ast.Assign([ast.Name(place, ast.Store())], ast.Constant(0)))
-        self.before.append(nested([axis], [name], *computed, ast.If(test, found, [])))
+        self.before.append(nested(axes, names, *computed, ast.If(test, found, [])))
         return ast.Name(place, ast.Load())
 
     def _extreme(
@@ -329,14 +338,15 @@ class _AtStarts(ast.NodeTransformer):
         return copy.deepcopy(self._starts.get(node.id, node))
 
 
-def _together(parts: Sequence[list[Axis]]) -> list[Axis]:
-    """The axes of what is computed with all of ``parts``: as many as the widest has, and new ones give way."""
-    count = max(map(len, parts), default=0)
-    found = []
-    for place in range(-count, 0):
-        here = [axes[place] for axes in parts if len(axes) >= -place]
-        found.append(min(here, key=lambda axis: axis.is_repeated))
-    return found
+def _number(axes: Sequence[Axis], names: Sequence[str]) -> ast.expr:
+    """The number of an element, counted row by row."""
+    number: ast.expr | None = None
+    for axis, name in zip(axes, names, strict=True):
+        place = matching_position(Axis(ast.Constant(0), axis.length, 1), axis, name)
+        row = None if number is None else ast.BinOp(number, ast.Mult(), axis.length)
+        number = place if row is None else ast.BinOp(row, ast.Add(), place)
+    assert number is not None
+    return number
 
 
 def _first(region: Region, axis: Axis) -> ast.expr:

@@ -93,6 +93,10 @@ def subscript_chain(node: ast.Subscript) -> tuple[ast.expr, tuple[ast.expr, ...]
     return base, indices
 
 
+def _is_ellipsis(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and index.value is Ellipsis
+
+
 def is_integer_form(node: ast.expr) -> bool:
     """Whether ``node`` is built only of names, integers and operations that keep integers."""
     if isinstance(node, ast.Constant):
@@ -224,7 +228,8 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(base, ast.Attribute) and base.attr == "shape" and isinstance(base.value, ast.Name):
             self._shape_axis(base.value.id, indices)
             return
-        if isinstance(base, ast.Name) and [getattr(index, "value", None) for index in indices] == [Ellipsis]:
+        is_whole = bool(indices) and all(is_new_axis(index) or _is_ellipsis(index) for index in indices)
+        if isinstance(base, ast.Name) and is_whole:
             self._at_least(base.id, 1)  # as many as it has
         elif isinstance(base, ast.Name):
             self.usage.names.add(base.id)

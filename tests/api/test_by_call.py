@@ -63,6 +63,24 @@ def test_parts_of_arrays_of_many_dimensions() -> None:
     np.testing.assert_allclose(S, (G @ H).sum(axis=1))
 
 
+def of_neighbours(neighbours: Any, H: Any, G: Any, D: Any) -> None:
+    for a in range(neighbours.shape[0]):
+        for b in range(neighbours.shape[1]):
+            if a - b >= 0:
+                product = G[a - b, neighbours[a, b]] @ H[a, b]
+                D[a] += product @ (H[a, b] * D[a, b, 0])
+
+
+def test_factors_of_more_dimensions_than_what_chooses_them() -> None:
+    chosen = np.random.default_rng(1)
+    given = [chosen.integers(0, 3, (3, 2)), chosen.random((3, 2, 2, 2)), chosen.random((3, 3, 2, 2))]
+    expected = chosen.random((3, 2, 2))
+    found = expected.copy()
+    of_neighbours(*given, expected)
+    pv.compile(of_neighbours)(*given, found)
+    np.testing.assert_allclose(found, expected)
+
+
 def test_names_that_lines_above_give_a_value() -> None:
     text = (
         "def distances(K, x, high):\n    for i in range(high):\n        for j in range(high):\n"
@@ -147,12 +165,13 @@ STORED = function_of("def stored(x, m):\n    x[m] = 7.0\n")
 @pytest.mark.parametrize("function", [MASKED, STORED])
 def test_calls_tell_that_an_array_is_a_mask(function: Any, target: str) -> None:
     kernel = pv.compile(function, target=target)
-    for x, m in ((A[0].copy(), A[1] > 0.5), (A.copy(), A > 0.5), (A.copy(), A[2] > 0.5)):
+    places = np.array([2, 0, 1, 3])
+    for x, m in ((A[0].copy(), A[1] > 0.5), (A.copy(), A > 0.5), (A.copy(), A[2] > 0.5), (A[0].copy(), places)):
         y = x.copy()
         assert kernel(x, m) == pytest.approx(function(y, m))
         np.testing.assert_array_equal(x, y)
-    with pytest.raises(pv.PolyvizError, match=r"array as a subscript|with 1 subscript|used as a size"):
-        kernel(A[0].copy(), np.array([2, 0, 1, 3]))
+    with pytest.raises(pv.PolyvizError, match=r"whole number|with 1 subscript|used as a size"):
+        kernel(A[0].copy(), A[1])
 
 
 def test_a_kernel_for_a_mask_takes_no_other_array(golden: Callable[..., None]) -> None:
@@ -284,3 +303,38 @@ def test_races_and_tuning_are_about_the_values_given() -> None:
 def test_the_row_length_of_a_flat_matrix_is_not_asked_for() -> None:
     part = pv.extract("def f(A, n):\n for i in range(n):\n  for j in range(n):\n   A[i * n + j] += 1.0")
     assert part.deciding == ()
+def counted(x: Any, low: Any, high: Any, counts: Any) -> None:
+    width = (high - low) / len(counts)
+    for i in range(len(x)):
+        place = int((x[i] - low) // width)
+        if 0 <= place < len(counts):
+            counts[place] += 1
+
+
+def stepped(x: Any, k: Any) -> Any:
+    for i in range(k):
+        x[i] += 1.0
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_a_float_where_a_size_could_be_meant(target: str) -> None:
+    kernel = pv.compile(counted, target=target)
+    x = np.linspace(0.0, 4.0, 9)
+    for low, high in ((0.5, 3.5), (0, 4), (np.float64(0.25), 4)):
+        expected, found = np.zeros(4), np.zeros(4)
+        counted(x, low, high, expected)
+        kernel(x, low, high, found)
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(pv.ArgumentError, match="must be an integer"):
+        pv.compile(stepped, target=target)(x, 2.5)
+
+
+def test_a_float_beside_dimensions_that_the_call_tells() -> None:
+    def of_rows(A, low, counts):
+        total = np.sum(A @ A)
+        place = int((total - low) // 1)
+        counts[place] += 1
+
+    kernel, counts = pv.compile(of_rows), np.zeros(4)
+    kernel(np.eye(2), 0.5, counts)
+    assert counts.tolist() == [0.0, 1.0, 0.0, 0.0]

@@ -86,6 +86,13 @@ def test_single_places(lines: str) -> None:
     same_compiled(function_of(f"def f(A, B):\n {lines}"), given, "c", "strict")
 
 
+def test_single_places_of_three_dimensions() -> None:
+    lines = "C.flat[k] = 3.0\n C.flat[-1] += C.flat[k + 1]\n C.flat[-k] = 7.0\n "
+    lines += "for m in range(len(i)): C.flat[i[m]] += m"
+    given = {"C": np.arange(30.0).reshape(2, 3, 5), "k": 4, "i": np.array([0, 29, -1, -30])}
+    same_compiled(function_of(f"def f(C: 'float64[:, :, :]', k, i):\n {lines}"), given, "c", "strict")
+
+
 def test_all_places_of_named_extents_are_affine() -> None:
     scop = extract("def f(A):\n n, m = A.shape\n for k in range(n * m): A.flat[k] = k")
     assert scop.statements[0].iterators == ("k_0", "k_1")

@@ -9,6 +9,7 @@ import pytest
 
 from polyviz.errors import UnsupportedSyntaxError
 from polyviz.frontend import extract
+from tests.frontend.agreement import agree
 from tests.frontend.compiled import same_compiled
 
 A = np.arange(12.0).reshape(3, 4)
@@ -47,3 +48,10 @@ def test_as_in_python(function: Any, target: str) -> None:
 def test_shape_of_what_is_chosen_by_an_array_stays() -> None:
     with pytest.raises(UnsupportedSyntaxError):
         extract("def f(A, k, s):\n    for i in range(len(k)):\n        s[i] = A[k].shape[0]")
+
+
+def test_quotient_and_rest_at_once() -> None:
+    text = "def f(x, A, n):\n    for k in range(n):\n        i, j = divmod(k, 4)\n        q, A[i, j] = divmod(x[k], 3)"
+    agree(text + "\n        x[k] = q", x=np.arange(12) - 5, A=np.zeros((3, 4), dtype=np.int64), n=12)
+    own = "def divmod(a, b): return a + b\ndef f(x):\n    x[0] = divmod(x[1], x[2])"
+    agree(own, x=np.arange(3))

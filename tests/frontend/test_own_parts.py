@@ -88,4 +88,4 @@ def test_what_cannot_be_told_apart_keeps_its_name(text: str) -> None:
 
 def test_part_that_depends_on_the_arm_is_refused() -> None:
     with pytest.raises(ExtractionError, match="slice"):
-        pv.extract("def f(A, x, n):\n if x[0] > 2:\n  r = A[0, :]\n else:\n  r = A[1, :]\n A[2, :] = r")
+        pv.extract("def f(A, x, n):\n if x[0] > 2:\n  r = A[0, :]\n else:\n  r = A[1, :]\n return r")

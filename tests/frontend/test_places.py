@@ -68,8 +68,42 @@ def test_of_what_is_computed_with_several() -> None:
         assert pv.compile(farthest, target="python")(x, y) == farthest(x, y)
 
 
-def test_of_nothing_and_of_more_is_refused() -> None:
+def test_of_nothing_is_refused() -> None:
     with pytest.raises(pv.PolyvizError):
         pv.compile(pivot, target="python")(np.ones(1))
+
+
+def along(A, C):
+    A[1, 2] = np.nan
+    first = A.argmax(axis=1)
+    return first, np.argmin(A * -1.0, axis=0), np.argmax(C, axis=-1), C.argmin(axis=1, keepdims=True), np.argmax(C)
+
+
+def nearest(X, C):
+    labels = np.empty(X.shape[0], dtype=np.int64)
+    for i in range(X.shape[0]):
+        labels[i] = np.argmin(np.sum((X[i] - C) ** 2, axis=1))
+    return labels, np.argmin(((X[:, None] - C[None]) ** 2).sum(axis=2), axis=1), A_of(X).max(axis=0)
+
+
+def A_of(X):
+    return X[1:, None] * X[0]
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_along_an_axis(target: str) -> None:
+    chosen = np.random.default_rng(3)
+    C = chosen.integers(0, 3, (3, 4, 5))
+    same_compiled(along, {"A": np.arange(12.0).reshape(3, 4), "C": C}, target, "strict")
+    same_compiled(nearest, {"X": chosen.random((6, 3)), "C": chosen.random((4, 3))}, target, "strict")
+
+
+def test_axes_without_elements_and_axes_that_are_not_there() -> None:
+    kernel = pv.compile("def f(A: 'float64[:, :]'):\n return A.argmax(axis=0)")
+    assert kernel(np.ones((2, 0))).shape == (0,)
+    with pytest.raises(pv.PolyvizError):
+        kernel(np.ones((0, 2)))
     with pytest.raises(ExtractionError):
-        extract("def f(A):\n A[0, 0] = 1.0\n return np.argmax(A)")
+        extract("def f(A: 'float64[:, :]'):\n return A.argmax(axis=2)")
+    with pytest.raises(ExtractionError):
+        extract("def f(A: 'float64[:, :]'):\n return A.argmax(axis=(0, 1))")

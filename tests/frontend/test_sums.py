@@ -180,6 +180,34 @@ def test_conditions_of_several_sums(test: str) -> None:
 
 
 def test_what_a_condition_may_not_come_to_is_not_added_up_before() -> None:
-    head = "def f(M: 'float64[:, :]', y: 'float64[:]'):"
+    names = {"M": np.ones((3, 3)), "y": np.ones(3)}
     with pytest.raises(pv.PolyvizError, match="not supported"):
-        pv.extract(f"{head}\n    for i in range(3):\n        if i > 0 and np.sum(M[i - 1]) > 3: y[i] = 1.0")
+        pv.extract("for i in range(3):\n    if i > 0 and np.sum(M[i - 1]) > 3: y[i] = 1.0", namespace=names)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "M[:, 1:].sum(axis=0)",
+        "M[1:, 1:].max(axis=1)",
+        "M[1:] / M[1:].sum(axis=0)",
+        "M[::2, ::-1].mean(axis=0)",
+        "np.sum(M[:, :, None] * y[None, None, :], axis=(0, 1))",
+        "np.sqrt(((M[:, None, :] - M[None, :2]) ** 2).sum(axis=-1))",
+    ],
+)
+def test_what_stays_may_start_elsewhere_and_new_axes_count(value: str) -> None:
+    text = f"def f(M: 'float64[:, :]', y: 'float64[:]'):\n    y[0] = 1.0\n    return {value}"
+    agree(text, M=np.arange(12.0).reshape(4, 3), y=np.arange(2.0))
+
+
+def test_several_targets_of_one_sum() -> None:
+    text = "def f(X: 'float64[:, :]', K: 'float64[:, :]'):\n    for i in range(3):\n        for j in range(i, 3):\n"
+    text += "            K[i, j] = K[j, i] = np.exp(-np.sum((X[i] - X[j]) ** 2))\n"
+    text += "    a, b = X.max(), K.sum()\n    return a, b"
+    agree(text, X=np.arange(9.0).reshape(3, 3) / 7, K=np.zeros((3, 3)))
+
+
+def test_bounds_that_count_on_from_computed_steps() -> None:
+    text = "def f(L, x, n, size):\n    for k in range(0, n, size):\n        for i in range(k, min(k + size, n)):\n"
+    agree(text + "            x[i] -= np.dot(L[i, k:i], x[k:i])", L=np.ones((5, 5)), x=np.arange(5.0), n=5, size=2)

@@ -1,4 +1,4 @@
 def f(A, n):
     for i in range(n):
-        q, r = divmod(i, 3)
-        A[i] = q
+        whole, part = np.modf(A[i])
+        A[i] = part
