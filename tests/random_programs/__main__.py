@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.model.program import CONTRACTS
-from tests.random_programs.generator import DEEP, EVERYTHING, HOISTED, MIXED, ODD, SHAPED, SMALL, generate
+from tests.random_programs.generator import (
+    BY_HAND,
+    DEEP,
+    EVERYTHING,
+    HOISTED,
+    MIXED,
+    ODD,
+    SHAPED,
+    SMALL,
+    generate,
+)
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.reporting import DEFECTS, script, smallest, variants_of
 from tests.random_programs.runner import Runner
@@ -33,6 +43,7 @@ PROFILES = {
     "odd": ODD,
     "deep": DEEP,
     "hoisted": HOISTED,
+    "by-hand": BY_HAND,
 }
 TARGETS = ("c", "numba", "python")
 
@@ -71,7 +82,8 @@ def _parser() -> argparse.ArgumentParser:
         default="everything",
         help="what the programs hold: `small` ones are quick to analyse, `mixed` ones hold what is rare elsewhere, "
         "`shaped` ones are products, stencils, recurrences and the like, `odd` ones rarer shapes in odd layouts, "
-        "`deep` ones tensors, recurrences in place, exchanged arrays and the like, `hoisted` ones factors in variables",
+        "`deep` ones tensors, recurrences in place, exchanged arrays and the like, `hoisted` ones factors in "
+        "variables, `by-hand` ones loops that somebody has cut into strips or unrolled",
     )
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
     parser.add_argument(

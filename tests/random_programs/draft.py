@@ -64,6 +64,8 @@ class Profile:
     """Of the programs of a shape, those of deep loops and of what the newest techniques are made for."""
     hoisted: bool = False
     """Of the programs of a shape, those with factors in variables."""
+    by_hand: bool = False
+    """Of the programs of a shape, those with loops cut into strips and unrolled."""
     layouts: tuple[tuple[float, Layout], ...] = ((85, "C"), (8, "F"), (7, "strided"))
     """How arrays lie in memory; all of a program alike unless `odd`."""
 
@@ -89,6 +91,8 @@ DEEP = Profile(shaped=True, odd=True, deep=True, limit=20_000)
 """Products of tensors, recurrences in place, factors in common, exchanged arrays, limits from data."""
 HOISTED = Profile(shaped=True, odd=True, hoisted=True, limit=20_000)
 """Products and windows whose factors stand in variables between the loops."""
+BY_HAND = Profile(shaped=True, odd=True, by_hand=True, limit=20_000)
+"""Loops that somebody has cut into strips, or unrolled."""
 
 
 @dataclass

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tests.random_programs.deep_shapes import DeepDraft
 from tests.random_programs.draft import (
+    BY_HAND,
     DEEP,
     EVERYTHING,
     HOISTED,
@@ -27,6 +28,7 @@ from tests.random_programs.draft import (
     Profile,
 )
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
+from tests.random_programs.hand_shapes import HandDraft
 from tests.random_programs.hoisted_shapes import HoistedDraft
 from tests.random_programs.odd_shapes import OddDraft
 from tests.random_programs.program import Argument, Case, Program
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from tests.random_programs.expressions import ArrayName
     from tests.random_programs.program import Layout
 
-__all__ = ["DEEP", "EVERYTHING", "HOISTED", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
+__all__ = ["BY_HAND", "DEEP", "EVERYTHING", "HOISTED", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
 
 Pairs = list[tuple["Mapping[str, int]", Footprint]]
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
@@ -62,6 +64,8 @@ def generate(seed: int, profile: Profile = EVERYTHING) -> Program:
 
 def _kind_of(profile: Profile) -> type[Draft]:
     """What writes the programs of ``profile``."""
+    if profile.by_hand:
+        return HandDraft
     if profile.hoisted:
         return HoistedDraft
     if profile.deep:
@@ -102,7 +106,7 @@ def _fitted(draft: Draft, seed: int) -> Program | None:
     found = _footprints(moved, [choice for choice, _ in found], draft.profile.limit)
     # Arrays that take turns need more of each other with every step, which small sizes do not tell.
     alike = not any((", " in line.partition(" = ")[0] and "[" not in line) or "kept" in line for line in draft.lines)
-    shaped = draft.profile.hoisted or (draft.profile.shaped and alike)
+    shaped = draft.profile.hoisted or draft.profile.by_hand or (draft.profile.shaped and alike)
     large = _large(draft, moved, found) if shaped and found else []
     return _Fit(draft, seed, moved, [*found, *large]).program() if len(found) >= 2 else None
 

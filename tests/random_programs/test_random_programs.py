@@ -10,7 +10,16 @@ import pytest
 import polyviz as pv
 from polyviz.errors import CodegenError, EmulationError, LegalityError, ToolchainError
 from tests.random_programs.comparison import difference
-from tests.random_programs.generator import DEEP, EVERYTHING, HOISTED, MIXED, SHAPED, SMALL, Profile, generate
+from tests.random_programs.generator import (
+    DEEP,
+    EVERYTHING,
+    HOISTED,
+    MIXED,
+    SHAPED,
+    SMALL,
+    Profile,
+    generate,
+)
 from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, is_exact, judge, run
 from tests.random_programs.reporting import DEFECTS, script
 from tests.random_programs.runner import Runner
@@ -74,6 +83,12 @@ def test_deep_programs_compute_the_same(first: int) -> None:
 @pytest.mark.timeout(900)
 def test_programs_with_factors_in_variables_compute_the_same() -> None:
     _judge_all(range(123, 127), [Variant("pluto", "c", "strict"), Variant("pluto", "numba")], HOISTED)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_programs_that_somebody_has_tuned_compute_the_same() -> None:
+    _judge_all(range(1, 5), [Variant("pluto", "c", "strict"), Variant("pluto", "numba")], BY_HAND)
 
 
 @pytest.mark.slow
