@@ -11,6 +11,7 @@ import polyviz as pv
 from polyviz.errors import CodegenError, EmulationError, LegalityError, ToolchainError
 from tests.random_programs.comparison import difference
 from tests.random_programs.generator import (
+    BY_HAND,
     DEEP,
     EVERYTHING,
     HOISTED,
