@@ -225,7 +225,12 @@ class _Search:
                 return []
             found.append(family)
             left = [one for one in left if one not in family.members]
-        return found
+        return [] if self._reads_copies() else found
+
+    def _reads_copies(self) -> bool:
+        """Whether a variable of a copy is one of the first statements', too: it would be gone with the copy."""
+        first = {name for name, _ in self.variables}
+        return any(copy in first and copy != name for (name, _), copy in self.variables.items())
 
     def _stays(self, statement: Statement) -> bool:
         return not any(self.iterator in terms for terms in linear_parts(statement.body))

@@ -125,6 +125,16 @@ LEFT_ALONE = {
                     y[i + j] = y[i + j] * 0.5 + x[i]
                     y[i + 1 + j] = y[i + 1 + j] * 0.5 + x[i + 1]
         """,
+    "a copy's variable is read by the first": """
+        def f(x, y, n):
+            for i in range(0, n - 4, 2):
+                p = x[i]
+                q = x[i + 1]
+                r = x[i + 2]
+                s = x[i + 3]
+                y[i] = p + q
+                y[i + 1] = q + r
+        """,
     "no loop is unrolled": "def f(x, n):\n    for i in range(0, n, 2):\n        x[i] = 1.0",
 }
 
