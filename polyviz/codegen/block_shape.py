@@ -213,7 +213,7 @@ def _guard(
             plane = plane.project_out(isl.dim_type.set, other, 1)
     plane = plane.reset_tuple_id()
     depth = sorted(positions).index(positions[1])
-    box = _hull_of(plane, 1 - depth).intersect(_hull_of(_plane_of(depths, positions), depth))
+    box = _hull_of(plane, 1 - depth, known).intersect(_hull_of(_plane_of(depths, positions), depth, known))
     needed = plane.intersect_params(known).gist(box.intersect_params(known)).coalesce()
     if needed.is_equal(isl.Set.universe(needed.get_space())):
         return None
@@ -227,8 +227,11 @@ def _plane_of(instances: isl.Set, positions: tuple[int, int]) -> isl.Set:
     return instances.reset_tuple_id()
 
 
-def _hull_of(plane: isl.Set, position: int) -> isl.Set:
-    """All points whose coordinate ``position`` is within the bounds of ``plane``."""
+def _hull_of(plane: isl.Set, position: int, known: isl.Set) -> isl.Set:
+    """All points whose coordinate ``position`` is within the bounds of ``plane``, for ``known`` parameters.
+
+    Hulls of sets with many quotients take isl long: what is known goes first, as for the ranges.
+    """
     other = 1 - position
-    line = isl.Set.from_basic_set(plane.project_out(isl.dim_type.set, other, 1).polyhedral_hull())
+    line = isl.Set.from_basic_set(_convex(plane.project_out(isl.dim_type.set, other, 1).gist_params(known)))
     return line.insert_dims(isl.dim_type.set, other, 1)
