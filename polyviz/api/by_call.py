@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.api.told import ranks_given
-from polyviz.errors import ArgumentError, ExtractionError
+from polyviz.errors import ArgumentError, ExtractionError, OutOfBoundsError, OverlapError
 from polyviz.frontend import ABSENT, Real, Truths
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import plain_function
@@ -87,7 +87,8 @@ class Readings:
             return None
         self._values.add(values)
         try:
-            return self.of(ranks)
+            kernel = self.of(ranks)
+            return kernel if _takes(kernel, arguments, keywords) else None
         except ExtractionError:
             return None  # the loops that take any value say what is wrong, or know how to go on
 
@@ -103,6 +104,18 @@ class Readings:
             return ranks
         reals = [name for name, value in named.items() if isinstance(value, float | np.floating)]
         return ranks | {name: Real() for name in reals if name in sizes}
+
+
+def _takes(kernel: Kernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
+    """Whether ``kernel`` takes a call, of which nothing has run yet: affine loops assume more than whole ones, such as
+    slices inside their arrays."""
+    try:
+        kernel.bind(arguments, keywords)
+    except OverlapError:
+        return True
+    except (ArgumentError, OutOfBoundsError):
+        return False
+    return True
 
 
 class RereadKernel(Kernel):
@@ -138,6 +151,8 @@ class RereadKernel(Kernel):
             try:
                 kernel = self.readings.of(ranks)
             except ExtractionError as refusal:
+                if any(isinstance(rank, Real) for rank in ranks.values()):
+                    raise error from None
                 place = "" if refusal.span is None else f" (line {refusal.span.line})"
                 told = f"Read with the dimensions of this call, it is refused{place}: {refusal.message}"
                 error.hint = f"{error.hint} {told}".strip()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def simplify_subscripts(node: Node) -> Node:
     """``node`` with every affine subscript collected: ``A[(i - 2*t) + 1 - 1]`` becomes ``A[i - 2*t]``.
 
+    >>> from polyviz.model.expression import Constant, Name
     >>> i_plus_one_minus_one = Binary("-", Binary("+", Name("i"), Constant(1)), Constant(1))
     >>> simplify_subscripts(Element("A", (i_plus_one_minus_one,))).subscripts
     (Name(name='i'),)
@@ -36,7 +37,7 @@ def simplify_subscripts(node: Node) -> Node:
 def simplified(expression: Expression) -> Expression:
     """``expression`` with its linear parts collected.
 
-    >>> from polyviz.model.expression import Call
+    >>> from polyviz.model.expression import Call, Constant, Name
     >>> simplified(Call("min", (Binary("-", Binary("+", Name("n"), Name("t")), Name("t")), Constant(4))))
     Call(function='min', arguments=(Name(name='n'), Constant(value=4)))
     """
@@ -70,6 +71,7 @@ def common_factor(
 ) -> tuple[Expression | None, Expression]:
     """``value``, a product, as its factors that are fixed, None without any, and the product of the others.
 
+    >>> from polyviz.model.expression import Name
     >>> product = Binary("*", Binary("*", Name("a"), Name("x")), Name("y"))
     >>> common_factor(product, lambda one: one == Name("a"))
     (Name(name='a'), Binary(operator='*', left=Name(name='x'), right=Name(name='y')))

@@ -338,3 +338,16 @@ def test_a_float_beside_dimensions_that_the_call_tells() -> None:
     kernel, counts = pv.compile(of_rows), np.zeros(4)
     kernel(np.eye(2), 0.5, counts)
     assert counts.tolist() == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_what_loops_for_a_value_do_not_take_goes_to_those_for_any() -> None:
+    def set_between(x, first, last, step):
+        for i in range(first, last, step):
+            x[i] = 1.0
+
+    kernel = pv.compile(set_between, target="c")
+    for first, last, step in ((2, 9, 3), (-4, 3, 1), (-9, -2, 2)):
+        found, expected = np.zeros(9), np.zeros(9)
+        kernel(found, first, last, step)
+        set_between(expected, first, last, step)
+        np.testing.assert_array_equal(found, expected)
