@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, TypeVar
 import islpy as isl
 
 from polyviz.analysis.dependences import dependences
-from polyviz.analysis.legality import surely_keeps_order
 from polyviz.analysis.nesting import loop_nests
 from polyviz.analysis.other_loops import (
+    Changed,
     bounded_by_sizes,
     changed_order,
     identity,
     is_used_at_once,
+    loop_name,
     may_run_again,
     source_loops,
-    times_in,
 )
 from polyviz.analysis.strip_sums import StripSum, strip_sums, without_order
 from polyviz.model.expression import Constant, Expression, rebuild, rewritten, substitute
@@ -66,25 +66,24 @@ def with_strips_joined(scop: Scop, known: Dependences, *, reassociate: bool = Fa
     >>> print(joined.statements[0].domain)
     [n] -> { S0[i] : 0 <= i < n }
     """
-    result, names, once = scop, list[str](), _Once(frozenset(), ())
+    names, once = list[str](), _Once(frozenset(), ())
     sums = tuple(strip_sums(scop, known)) if reassociate else ()
     alone = frozenset(one.name for one in scop.statements if may_run_again(scop, known, one.name))
-    origin = {one.name: identity(one) for one in scop.statements}
+    done = Changed.nothing(scop)
     for span in source_loops(scop):
-        found = _without_loop(result, span, _Once(alone, sums))
+        found = _without_loop(done.scop, span, _Once(alone, sums))
         if found is None:
             continue
-        smaller, moved, more = found
-        total = {name: own.apply_range(moved[name]) for name, own in origin.items()}
-        times = times_in(smaller, scop, total)
+        change, more = found
         needed = without_order(known.validity_relations, {one.total for one in (*once.sums, *more.sums)})
-        if times is None or not surely_keeps_order(scop, times, needed):
+        total = done.then(change, scop, needed)
+        if total is None:
             continue
-        names.append(_name_of(result, span))
-        result, origin, once = smaller, total, once.with_others(more)
-    if not names or not once.holds(result):
+        names.append(loop_name(done.scop, span))
+        done, once = total, once.with_others(more)
+    if not names or not once.holds(done.scop):
         return scop
-    return replace(result, notes=(*scop.notes, _said(names)))
+    return replace(done.scop, notes=(*scop.notes, _said(names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +119,6 @@ def _said(names: list[str]) -> str:
     if len(names) == 1:
         return f"The loop {which} only says where strips begin, which are taken as the one loop they were cut from."
     return f"The loops {which} only say where strips begin, which are taken as the loops that they were cut from."
-
-
-def _name_of(scop: Scop, span: Span) -> str:
-    [name, *_] = [
-        one.iterators[one.loop_spans.index(span)] for one in scop.statements if span in one.loop_spans
-    ]
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +242,9 @@ def _common_factor(sums: Iterable[Terms], strip: str, point: str) -> int | None:
     return factors.pop() if len(factors) == 1 else None
 
 
-def _without_loop(scop: Scop, span: Span, once: _Once) -> tuple[Scop, dict[str, isl.Map], _Once] | None:
-    """``scop`` without the loop at ``span``, where the instances of its statements went, and what runs once for all
-    strips now; None where one of them needs that loop, or instances would become one that may not run ``once``."""
+def _without_loop(scop: Scop, span: Span, once: _Once) -> tuple[Changed, _Once] | None:
+    """``scop`` without the loop at ``span``, and what runs once for all strips now; None where a statement needs that
+    loop, or instances would become one that may not run ``once``."""
     nests = loop_nests(scop.schedule)
     known, joinings = _Known.of(scop.context), dict[str, _Joining]()
     for statement in scop.statements:
@@ -289,7 +281,7 @@ def _without_loop(scop: Scop, span: Span, once: _Once) -> tuple[Scop, dict[str, 
         one.name: joinings[one.name].function() if one.name in joinings else identity(one)
         for one in scop.statements
     }
-    return smaller, functions, fewer
+    return Changed(smaller, functions), fewer
 
 
 def _keeps_point_loop(joining: _Joining, nest: Nest) -> bool:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.legality import surely_keeps_order
 from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind
 from polyviz.analysis.times import maps_of, sets_of, union_of
 from polyviz.model.expression import Assign
 from polyviz.model.isl_limits import solved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from polyviz.errors import Span
-    from polyviz.model.dependences import Dependences
+    from polyviz.model.dependences import Dependence, Dependences
     from polyviz.model.scop import Scop, Statement
 
     NewRow = Callable[[str, int, isl.Map], isl.Map | None]
@@ -33,6 +34,38 @@ def source_loops(scop: Scop) -> list[Span]:
     return list(
         dict.fromkeys(span for one in scop.statements for span in one.loop_spans[: len(one.iterators)])
     )
+
+
+def loop_name(scop: Scop, span: Span) -> str:
+    """What the iterator of the loop at ``span`` is called."""
+    return next(
+        one.iterators[one.loop_spans.index(span)] for one in scop.statements if span in one.loop_spans
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """``scop`` is another part with other loops; ``moved`` tells, for each statement of that, where instances went."""
+
+    scop: Scop
+    moved: Mapping[str, isl.Map]
+
+    @classmethod
+    def nothing(cls, scop: Scop) -> Changed:
+        """``scop`` as it is."""
+        return cls(scop, {one.name: identity(one) for one in scop.statements})
+
+    def then(self, change: Changed, first: Scop, needed: Iterable[Dependence]) -> Changed | None:
+        """``change``, which is one of the part that this one made of ``first``, after this one; None where the
+        dependences ``needed`` in ``first`` do not surely keep their direction."""
+        moved = {
+            name: own.apply_range(change.moved[own.get_tuple_name(isl.dim_type.out)])
+            for name, own in self.moved.items()
+        }
+        times = times_in(change.scop, first, moved)
+        if times is None or not surely_keeps_order(first, times, needed):
+            return None
+        return Changed(change.scop, moved)
 
 
 def bounded_by_sizes(domain: isl.Set) -> isl.Set:

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.dependences import dependences
-from polyviz.analysis.legality import surely_keeps_order
 from polyviz.analysis.other_loops import (
+    Changed,
     bounded_by_sizes,
     changed_order,
     identity,
     is_used_at_once,
+    loop_name,
     may_run_again,
     source_loops,
-    times_in,
 )
 from polyviz.model.expression import Binary, Constant, Element, Expression, Instruction, Name, Unary, walk
 from polyviz.model.linear import linear_parts, linear_terms
@@ -62,21 +62,13 @@ def with_loops_rolled_up(scop: Scop, known: Dependences) -> Scop:
     >>> [str(one.domain) for one in rolled.statements]
     ['[n] -> { S0[i] : 0 <= i < 2n }']
     """
-    result, names = scop, list[str]()
-    origin = {one.name: identity(one) for one in scop.statements}
+    names, done = list[str](), Changed.nothing(scop)
     for span in source_loops(scop):
-        found = _rolled_up(result, span, known)
-        if found is None:
-            continue
-        smaller, moved = found
-        total = {name: own.apply_range(moved[own.get_tuple_name(_OUT)]) for name, own in origin.items()}
-        times = times_in(smaller, scop, total)
-        if times is None or not surely_keeps_order(scop, times, known.validity_relations):
-            continue
-        names += [
-            one.iterators[one.loop_spans.index(span)] for one in result.statements if span in one.loop_spans
-        ][:1]
-        result, origin = smaller, total
+        change = _rolled_up(done.scop, span, known)
+        total = change and done.then(change, scop, known.validity_relations)
+        if total is not None:
+            names.append(loop_name(done.scop, span))
+            done = total
     if not names:
         return scop
     loops = (
@@ -85,7 +77,7 @@ def with_loops_rolled_up(scop: Scop, known: Dependences) -> Scop:
         else f"loops {', '.join(f'`{name}`' for name in names)} are"
     )
     note = f"The {loops} rolled up: the copies of its statements, some steps apart, are taken as one."
-    return replace(result, notes=(*scop.notes, note))
+    return replace(done.scop, notes=(*scop.notes, note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +128,8 @@ class _Family:
         return bounded_by_sizes(named.coalesce())
 
 
-def _rolled_up(scop: Scop, span: Span, known: Dependences) -> tuple[Scop, dict[str, isl.Map]] | None:
-    """``scop`` with the loop at ``span`` rolled up, and where the instances of its statements went; None where its
-    statements are no families."""
+def _rolled_up(scop: Scop, span: Span, known: Dependences) -> Changed | None:
+    """``scop`` with the loop at ``span`` rolled up; None where its statements are no families."""
     families = _Search(scop, span, known).families()
     if not families:
         return None
@@ -160,7 +151,8 @@ def _rolled_up(scop: Scop, span: Span, known: Dependences) -> tuple[Scop, dict[s
     left = {access.array for one in scop.statements for access in one.accesses} - used
     moved = {one.name: identity(one) for one in scop.statements}
     moved |= {member.name: function for family in families for member, function in family.moved()}
-    return replace(smaller, arrays=tuple(one for one in scop.arrays if one.name not in left)), moved
+    kept = tuple(one for one in scop.arrays if one.name not in left)
+    return Changed(replace(smaller, arrays=kept), moved)
 
 
 def _extended(old: isl.Map, domain: isl.Set, wider: isl.Set) -> isl.Map:
@@ -200,7 +192,6 @@ class _Search:
     def __init__(self, scop: Scop, span: Span, known: Dependences) -> None:
         self.scop, self.known = scop, known
         self.statements = [one for one in scop.statements if span in one.loop_spans]
-        self.span = span
         self.position = self.statements[0].loop_spans.index(span) if self.statements else 0
         self.iterator = self.statements[0].iterators[self.position] if self.statements else ""
         self.private = {
@@ -213,7 +204,7 @@ class _Search:
     def families(self) -> list[_Family]:
         """All statements of the loop, in families; none where some do not belong to one."""
         moving = [one for one in self.statements if not self._stays(one)]
-        steps = {int(one.domain.get_stride(self._place(one)).to_python()) for one in self.statements}
+        steps = {int(one.domain.get_stride(self.position).to_python()) for one in self.statements}
         count = steps.pop() if len(steps) == 1 else 1
         if not 1 < count <= MOST_COPIES or not moving or len(moving) % count:
             return []
@@ -235,9 +226,6 @@ class _Search:
     def _stays(self, statement: Statement) -> bool:
         return not any(self.iterator in terms for terms in linear_parts(statement.body))
 
-    def _place(self, statement: Statement) -> int:
-        return statement.loop_spans.index(self.span)
-
     def _family(self, left: Sequence[Statement], count: int) -> _Family | None:
         first, members = left[0], [left[0]]
         for steps in range(1, count):
@@ -245,9 +233,9 @@ class _Search:
                 (one for one in left[1:] if one not in members and self._is_copy(first, one, steps)), None
             )
             if copy is None:
-                return _Family((first,), self._place(first), count) if self._may_run_again(first) else None
+                return _Family((first,), self.position, count) if self._may_run_again(first) else None
             members.append(copy)
-        return _Family(tuple(members), self._place(first), count)
+        return _Family(tuple(members), self.position, count)
 
     def _may_run_again(self, statement: Statement) -> bool:
         """Whether ``statement`` is a value for all copies, which costs little to compute for each of them."""

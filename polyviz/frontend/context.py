@@ -46,10 +46,19 @@ def assumed(parameters: Iterable[Parameter], sizes: Mapping[str, int] | None = N
     return result
 
 
+def given_sizes(sizes: Mapping[str, int] | None) -> dict[str, int]:
+    """``sizes`` as a dictionary of its own; raises ``OptionError`` for what is none.
+
+    >>> given_sizes({"n": 100}), given_sizes(None)
+    ({'n': 100}, {})
+    """
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise OptionError(f"Sizes are names and values such as {{'n': 100}}, not {sizes!r}.")
+    return dict(sizes or {})
+
+
 def check_sizes(parameters: Iterable[Parameter], sizes: Mapping[str, int]) -> None:
     """Raise ``OptionError`` for a size that is no parameter of the program, no integer, or no extent of an array."""
-    if not isinstance(sizes, Mapping):
-        raise OptionError(f"Sizes are names and values such as {{'n': 100}}, not {sizes!r}.")
     kinds = {parameter.name: parameter.source.kind for parameter in parameters}
     for name, value in sizes.items():
         if name not in kinds:

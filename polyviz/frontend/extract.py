@@ -18,7 +18,7 @@ from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.computed_parts import with_named_parts
 from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arrays
-from polyviz.frontend.context import check_sizes
+from polyviz.frontend.context import check_sizes, given_sizes
 from polyviz.frontend.copied_parts import with_copied_parts
 from polyviz.frontend.counted import counted
 from polyviz.frontend.diagonals import with_diagonals
@@ -98,9 +98,10 @@ def extract(
     >>> scop.statements[0].source, str(scop.statements[0].span)
     ('A[i] = A[i - 1] * 2', 'line 1, column 23')
     """
+    fixed = given_sizes(sizes)
     try:
         text = with_ranks(without_absent(read_source(source, namespace, filename), ranks or {}), ranks or {})
-        return _extracted(with_values(text, ranks or {}), dict(sizes or {}))
+        return _extracted(with_values(text, ranks or {}), fixed)
     except RecursionError:
         raise ExtractionError(
             "The program cannot be read: some expression of it is nested too deeply.",

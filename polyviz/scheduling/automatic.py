@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingError
-from polyviz.frontend.context import check_sizes
+from polyviz.frontend.context import check_sizes, given_sizes
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
@@ -53,9 +53,10 @@ def schedule(
     when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
-    check_sizes(scop.parameters, sizes or {})
+    told = given_sizes(sizes)
+    check_sizes(scop.parameters, told)
     found = dependences if dependences is not None else find_dependences(scop)
-    problem = SchedulingProblem(scop, found, dict(sizes or {}))
+    problem = SchedulingProblem(scop, found, told)
     together = contracted(problem) if group and getattr(chosen, "keeps_groups", False) else None
     if together is None:
         proposal = _proposal(scheduler, chosen, problem)

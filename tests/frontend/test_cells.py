@@ -106,9 +106,10 @@ def test_sizes_reach_derived_parameters() -> None:
         ({"K": 3}, "`K` in sizes is no parameter of the program; its parameters are: N."),
         ({"N": 2.5}, "The size of `N` has to be an integer, not 2.5."),
         ({"N": True}, "The size of `N` has to be an integer, not True."),
+        (5, "Sizes are names and values such as {'n': 100}, not 5."),
     ],
 )
-def test_wrong_sizes_are_one_line(sizes: dict[str, Any], message: str) -> None:
+def test_wrong_sizes_are_one_line(sizes: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         extract(LOOP, sizes=sizes)
     assert str(caught.value) == message
