@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polyviz.analysis.bounds import check_bounds
+from polyviz.analysis.counted_quotients import with_quotients_counted
 from polyviz.analysis.counting import count_points, instance_counts
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.extremes import with_extremes
@@ -46,6 +47,7 @@ __all__ = [
     "with_extremes",
     "with_loops_rolled_up",
     "with_private_arrays",
+    "with_quotients_counted",
     "with_small_arrays_as_variables",
     "with_strips_joined",
     "with_transposed_arrays",

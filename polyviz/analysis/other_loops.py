@@ -12,6 +12,7 @@ from polyviz.analysis.legality import surely_keeps_order
 from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind
 from polyviz.analysis.times import maps_of, sets_of, union_of
 from polyviz.model.expression import Assign
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.isl_limits import solved
 
 if TYPE_CHECKING:
@@ -81,12 +82,22 @@ def bounded_by_sizes(domain: isl.Set) -> isl.Set:
     zero = isl.PwAff.zero_on_domain(isl.LocalSpace.from_space(space))
     for position in range(domain.dim(isl.dim_type.set)):
         value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, position)
-        box = box.intersect(value.le_set(domain.dim_max(position).insert_domain(space)))
+        for end in _ends(domain, position):
+            box = box.intersect(value.le_set(end))
         steps = domain.get_stride_info(position)
         if not steps.get_stride().is_one():
             start = isl.PwAff.from_aff(steps.get_offset())
             box = box.intersect(value.sub(start).mod_val(steps.get_stride()).eq_set(zero))
     return box if box.is_equal(domain) else domain
+
+
+def _ends(domain: isl.Set, position: int) -> list[isl.PwAff]:
+    """What a dimension of ``domain`` stays below: one end, or several where the smallest of them is the last value."""
+    space, last = domain.get_space(), domain.dim_max(position)
+    value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, position)
+    found = [isl.PwAff.from_aff(end).insert_domain(space) for _, end in pieces_of(last)]
+    everywhere = [end for end in found if domain.is_subset(value.le_set(end))]
+    return everywhere if len(everywhere) == len(found) else [last.insert_domain(space)]
 
 
 def identity(statement: Statement) -> isl.Map:

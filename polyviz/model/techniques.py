@@ -2,8 +2,8 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``extremes``, ``substitute``, ``reroll``, ``join_strips``, ``small_arrays``,
-``private_arrays`` and ``group`` work before there is an order (``polyviz.api.compiling``).
+otherwise, and one entry here; ``extremes``, ``substitute``, ``reroll``, ``join_strips``, ``quotients``,
+``small_arrays``, ``private_arrays`` and ``group`` work before there is an order (``polyviz.api.compiling``).
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("group", "schedule the statements between which a temporary lives as one"),
     Technique("reroll", "take the copies of a statement that was unrolled by hand as one"),
     Technique("join_strips", "take loops that were cut into strips by hand as the loops they were before"),
+    Technique("quotients", "count quotients of sizes that bound loops (`n // 3`) once, as sizes of their own"),
     Technique(
         "extremes", "take a condition that keeps the smaller or larger of two values as a minimum or maximum"
     ),

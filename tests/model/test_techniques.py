@@ -18,7 +18,8 @@ from polyviz.notebook.words import OPTIONS
 def test_every_switch_of_the_mapping_is_a_technique_and_the_other_way_round() -> None:
     parameters = inspect.signature(cpu.make_plan).parameters.values()
     # Decided around the mapping of loops.
-    before = {"extremes", "reroll", "substitute", "join_strips", "small_arrays", "private_arrays", "group", "simd"}
+    before = {"extremes", "reroll", "substitute", "join_strips", "quotients"}
+    before |= {"small_arrays", "private_arrays", "group", "simd"}
     assert {one.name for one in parameters if one.default is True} | before == set(switches())
 
 
@@ -47,6 +48,7 @@ def test_keywords_switch_techniques_off() -> None:
         "substitute": False,
         "reroll": False,
         "join_strips": False,
+        "quotients": False,
         "small_arrays": False,
         "private_arrays": False,
         "fuse_passes": False,
