@@ -81,17 +81,20 @@ class BlockFunctions(BlockWalk["NumbaBlock"]):
         self._line(1, f"{name}_start, {name}_stop = {start}, {stop}")
 
     def _tile(self, indent: int) -> None:
-        """What a few rows do along a panel: columns beside those that all rows share, then these, step by step."""
+        """What a few rows do along a panel: the columns that all rows share, step by step, between those beside them.
+
+        Columns follow each other in their order: in a product in place a cell may be read before its column changes it.
+        """
         position = self.block.tile.column
         rows = [limit for limit in self.inside() if limit.position == self.block.tile.row]
         below, above = self._shared_columns(indent)
         if below:
             before = Limit(position, "column_first", least=False, strict=True)
             self.plain(indent, [*rows, Limit(position, "column_panel", least=True), before])
+        self._steps_of_tile(indent)
         if above:
             behind = Limit(position, "column_last", least=True, strict=True)
             self.plain(indent, [*rows, behind, Limit(position, "column_end", least=False, strict=True)])
-        self._steps_of_tile(indent)
 
     def _shared_columns(self, indent: int) -> tuple[bool, bool]:
         """The columns of the panel in which every row has a cell; whether some rows go on before and behind them."""

@@ -61,12 +61,14 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
         _without_inner_coordinates(tile, names) if tile.shared_rows or tile.shared_columns else whole
     )
     known = whole.params().intersect(scop.context)
-    row_source = shared if tile.shared_rows else whole
-    column_source = shared if tile.shared_columns else whole
+    # Copies made together are outside the innermost loops around blocks: nothing is known of these there.
+    together = shared.params().intersect(scop.context)
+    row_source, known_of_rows = (shared, together) if tile.shared_rows else (whole, known)
+    column_source, known_of_columns = (shared, together) if tile.shared_columns else (whole, known)
     ranges = {
-        tile.row: _range(row_source, tile.row, known),
-        tile.column: _range(column_source, tile.column, known),
-        tile.depth: _range(shared, tile.depth, known),
+        tile.row: _range(row_source, tile.row, known_of_rows),
+        tile.column: _range(column_source, tile.column, known_of_columns),
+        tile.depth: _range(shared, tile.depth, together),
     }
     inside = (tile.row, tile.column, tile.depth, tile.around)
     simple = _convex(whole.gist_params(known).remove_redundancies())
@@ -84,9 +86,9 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
         masks,
         cuts,
         outer,
-        None if tile.around is None else _range(column_source, tile.around, known),
-        _guard(row_source, (tile.row, tile.depth), shared, known, scop),
-        _guard(column_source, (tile.column, tile.depth), shared, known, scop),
+        None if tile.around is None else _range(column_source, tile.around, known_of_columns),
+        _guard(row_source, (tile.row, tile.depth), shared, known_of_rows, scop),
+        _guard(column_source, (tile.column, tile.depth), shared, known_of_columns, scop),
         whole,
     )
 

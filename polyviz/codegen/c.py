@@ -12,7 +12,7 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import apart, placed_body, private_name, reading_back, work_of
 from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.bytes_apart import lanes_of
-from polyviz.codegen.calling import local_arrays, result_names, written_arrays
+from polyviz.codegen.calling import local_arrays, made_sizes, result_names, written_arrays
 from polyviz.codegen.conditional_cells_c import CellPrinter
 from polyviz.codegen.even_strips_c import StripPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
@@ -159,6 +159,7 @@ class _CProgram:
             checked=bool(self.arrays.failures),
             failures=tuple(self.arrays.failures),
             locals=local_arrays(self.scop, self.types),
+            sizes=made_sizes(self.scop),
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Array, Scop, Statement
 
 
+def made_sizes(scop: Scop) -> tuple[tuple[str, Expression], ...]:
+    """The parameters that are made of others before them, each with how."""
+    pairs = [(one.name, one.source.expression) for one in scop.parameters]
+    return tuple((name, expression) for name, expression in pairs if expression is not None)
+
+
 def local_arrays(scop: Scop, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:
     """The arrays that the source creates before its loops, for a target whose caller makes them."""
     made = (array for array in scop.arrays if array.creation is not None and array.rank)

@@ -119,7 +119,8 @@ class Program:
     parallel loops, None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract,
     since a last bit decides about a whole number. ``scalar``: the compiler makes no vector instructions. ``untiled``
     are the statements whose register tiles the types rule out. ``transposed`` are the arrays of the caller that lie in
-    Fortran order and are handed over as their transposes.
+    Fortran order and are handed over as their transposes. ``sizes`` are the parameters made of others, in order: who
+    calls may know those of the part as written only.
     """
 
     target: str
@@ -132,6 +133,7 @@ class Program:
     checked: bool = False
     failures: tuple[Failure, ...] = ()
     locals: tuple[LocalArray, ...] = ()
+    sizes: tuple[tuple[str, Expression], ...] = ()
     written: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     result_is_tuple: bool = False

@@ -22,6 +22,8 @@ from polyviz.model.expression import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from polyviz.model.program import Program
+
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -59,6 +61,17 @@ def evaluate_integer(expression: Expression, values: Mapping[str, int]) -> int:
         return operator.index(evaluate(expression, values))
     except (ArithmeticError, TypeError, KeyError) as error:
         raise ArgumentError("A size cannot be computed from the arguments.", reason=str(error)) from error
+
+
+def with_made_sizes(program: Program, parameters: Mapping[str, int]) -> Mapping[str, int]:
+    """``parameters`` with those that ``program`` makes of them and that are not there."""
+    if all(name in parameters for name, _ in program.sizes):
+        return parameters
+    found = dict(parameters)
+    for name, expression in program.sizes:
+        if name not in found:
+            found[name] = evaluate_integer(expression, found)
+    return found
 
 
 def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:

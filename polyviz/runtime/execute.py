@@ -24,7 +24,7 @@ from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.arguments import getter, native_type
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.complex_numba import settle_complex_division
-from polyviz.runtime.evaluate import evaluate
+from polyviz.runtime.evaluate import evaluate, with_made_sizes
 from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.machine import thread_limit
 from polyviz.runtime.native import NativeFunction
@@ -114,6 +114,7 @@ class NativeRunner:
         Raises OutOfBoundsError for a subscript out of range and EvaluationError for a step of 0, with all arrays
         restored.
         """
+        parameters = with_made_sizes(self.program, parameters)
         turned = as_handed_over(self.program, given)
         arrays, copied = plain_arrays(turned)
         values = {**given, **arrays}

@@ -144,3 +144,15 @@ def test_products_of_blocks_that_are_slices_run_by_register_tiles() -> None:
         expected = result + left @ right
         kernel(left, right, result)
         assert np.allclose(result, expected)
+
+
+def test_sizes_made_of_others_are_known_where_calls_tell_those_of_the_source() -> None:
+    function = function_of(
+        """
+        def doubled(x, y, n):
+            for i in range(n // 3 * 3):
+                y[i] = 2 * x[i]
+        """
+    )
+    compared = pv.compare(function, np.ones(50), np.zeros(50), 50, targets=["c", "numba"], repeats=1)
+    assert {row.status for row in compared.rows} == {"ok"}

@@ -646,3 +646,23 @@ def test_a_loop_over_products_may_end_before_it_starts() -> None:
         sums = np.zeros((1, 1, 1))
         kernel(np.ones((1, 1, 1)), np.ones((1, 1)), sums, n)
         assert sums.item() == (n == 0)
+
+
+@needs_compiler
+def test_what_blocks_copy_together_does_not_ask_which_block_it_is() -> None:
+    # The rows that a column meets begin at `i // 2`: a condition on the loop over blocks of rows, which is inside.
+    text = """
+        def update(A, B, C, n, m):
+            for k in range(n // 2, n):
+                for i in range(m // 2, (n + m) // 3):
+                    for j in range(i // 2, n):
+                        C[i, j] -= A[i, k] * B[j, k]
+    """
+    kernel, random = pv.compile(function_of(text), target="c", contract="strict", threads=2), np.random.default_rng(4)
+    reference = numba.njit(function_of(text))
+    for n, m in ((0, 0), (5, 4), (61, 60), (97, 90), (97, 130)):
+        given = [random.random((140, 140)) for _ in range(3)]
+        expected = [one.copy() for one in given]
+        kernel(*given, n, m)
+        reference(*expected, n, m)
+        np.testing.assert_array_equal(given[2], expected[2])

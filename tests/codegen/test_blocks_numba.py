@@ -16,7 +16,7 @@ import pytest
 import polyviz as pv
 from polyviz.model.program import ArrayType
 from tests.blocked import NARROW, PLAIN, SUMS, WIDE, arguments, blocked_kernel, blocked_plan
-from tests.running import function_of
+from tests.running import agree_at, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,3 +166,18 @@ def test_compiled_and_in_parallel(name: str, dtype: str) -> None:
     kernel_for(name)(*actual)
     for one, other in zip(expected, actual, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("inner", ["range(i, n)", "range(i + 1)"], ids=["rows below", "rows above"])
+@pytest.mark.parametrize("columns", ["range(i + 1)", "range(i, n)", "range(n)"])
+def test_columns_of_a_product_in_place_follow_each_other(inner: str, columns: str) -> None:
+    # At `k == i` every column reads A[i, i], before the one that changes it.
+    text = f"""
+        def product(A, n):
+            for i in range(n):
+                for j in {columns}:
+                    for k in {inner}:
+                        A[i, j] -= A[i, k] * A[k, j] * 0.01
+    """
+    given = np.random.default_rng(5).random((61, 61))
+    agree_at(text, given, 61, target="numba", contract="strict")
