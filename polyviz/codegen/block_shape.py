@@ -60,9 +60,10 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
     shared = (
         _without_inner_coordinates(tile, names) if tile.shared_rows or tile.shared_columns else whole
     )
-    known = whole.params().intersect(scop.context)
+    reached = whole if tile.reached is None else _parametric(isl.Map.from_domain(tile.reached), ())
+    known = reached.params().intersect(scop.context)
     # Copies made together are outside the innermost loops around blocks: nothing is known of these there.
-    together = shared.params().intersect(scop.context)
+    together = known if shared is whole else shared.params().intersect(scop.context)
     row_source, known_of_rows = (shared, together) if tile.shared_rows else (whole, known)
     column_source, known_of_columns = (shared, together) if tile.shared_columns else (whole, known)
     ranges = {

@@ -7,7 +7,7 @@ for each updating statement; the other tiles keep their loops. Which tiles those
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -163,6 +163,8 @@ def find_block_tiles(
         )
         for update in updates
     )
+    if len(found) > 1:
+        found = tuple(replace(tile, reached=tiles) for tile in found)
     return BlockTiles(mark, known, tuple(tile.mark for tile in found)), found
 
 

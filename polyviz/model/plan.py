@@ -271,7 +271,9 @@ class RegisterTile:
     divide the blocks of the parallel loop inside; it is empty where there is no such team. ``shape`` is the tile in
     rows and vector registers per row, None for what fits the operands best. ``around`` is a second iterator that moves
     packed columns, if a block has one: it takes up to ``turns`` values there. ``inner`` counts the innermost
-    coordinates that may change while what is packed stays valid: a second loop over rows may be one of them.
+    coordinates that may change while what is packed stays valid: a second loop over rows may be one of them. Where
+    several statements have their blocks one after the other, ``reached`` are the coordinates of all these: a block of
+    one statement may be empty there.
     """
 
     mark: str
@@ -295,6 +297,7 @@ class RegisterTile:
     around: int | None = None
     turns: int = 1
     inner: int = 1
+    reached: isl.Set | None = None
 
     @property
     def spaced(self) -> frozenset[str]:

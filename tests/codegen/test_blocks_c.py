@@ -666,3 +666,28 @@ def test_what_blocks_copy_together_does_not_ask_which_block_it_is() -> None:
         kernel(*given, n, m)
         reference(*expected, n, m)
         np.testing.assert_array_equal(given[2], expected[2])
+
+
+@needs_compiler
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_a_statement_has_nothing_to_do_in_blocks_of_another(target: str) -> None:
+    # Under isl's order both products have the loops over blocks together; the last columns are all in one of them.
+    text = """
+        def products(A, B, C, n):
+            for i in range(n):
+                for j in range(n // 3 * 3):
+                    for k in range(n):
+                        C[i, j] += A[i, k] * B[k, j]
+            for i in range(n):
+                for j in range(n // 3 * 3, n):
+                    for k in range(n):
+                        C[i, j] += A[i, k] * B[k, j]
+    """
+    kernel, random = pv.compile(function_of(text), target=target, contract="strict", schedule="isl"), np.random
+    reference = numba.njit(function_of(text))
+    for n in (1, 49, 97, 98):
+        given = random.default_rng(n).random((3, n, n))
+        expected = given.copy()
+        kernel(*given, n)
+        reference(*expected, n)
+        np.testing.assert_array_equal(given, expected)
