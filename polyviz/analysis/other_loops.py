@@ -74,7 +74,7 @@ def bounded_by_sizes(domain: isl.Set) -> isl.Set:
     same: no loop has to test them in each iteration.
 
     >>> print(bounded_by_sizes(isl.Set("[n] -> { S[i] : i >= 0 and 8 * floor(i / 8) < n }")))
-    [n] -> { S[i] : n > 0 and i >= 0 and 8*floor((-1 + n)/8) >= -7 + i }
+    [n] -> { S[i] : i >= 0 and 8*floor((-1 + n)/8) >= -7 + i }
     """
     if domain.n_basic_set() != 1 or domain.get_basic_set_list().get_at(0).dim(isl.dim_type.div) == 0:
         return domain

@@ -62,7 +62,7 @@ def test_claims(path: Path) -> None:
         notebook, timeout=800, startup_timeout=800, kernel_name="python3", store_widget_state=False
     ).execute()
 
-    shown = _text(executed)
+    shown = _text(executed).replace(" ★", "")  # who is fastest is no claim
 
     assert [claim for claim in CLAIMS[path.stem] if claim not in shown] == []
 
