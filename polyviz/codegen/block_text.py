@@ -26,8 +26,8 @@ _LARGEST_ELEMENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand of a register tile: the value, its packed buffer, the memory of that where every thread ``kept`` its
-    own, the pointer that fills it, one to what is read soon, and whether it belongs to the rows."""
+    """An operand of a register tile: the value, its packed buffer, the memory of that which is ``kept`` from call to
+    call, the pointer that fills it, one to what is read soon, and whether it belongs to the rows."""
 
     value: Expression
     buffer: str
@@ -91,6 +91,10 @@ class BlockText(ShapedBlock):
     def is_kept(self, operand: Operand) -> bool:
         """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""
         return not self.is_shared(operand) and self.capacity(operand) * _LARGEST_ELEMENT <= LARGEST_KEPT
+
+    def memory(self, operand: Operand) -> tuple[str, int, bool]:
+        """What two buffers must have in common to use the same memory one after the other."""
+        return self.part, self.capacity(operand), self.is_shared(operand)
 
     def renamed(self, names: Mapping[str, str]) -> BlockText:
         """The same, with other ``names`` for buffers and for the memory that threads keep."""

@@ -95,16 +95,14 @@ class BlockPrinter:
         }
 
     def _memory_apart(self, block: BlockText) -> dict[str, str]:
-        """New names for what threads keep, where another block has the name for memory of another type or size."""
+        """New names for memory that is kept, where another block has the name for some of another type or size."""
         known = {
-            operand.kept: (other.part, other.capacity(operand))
-            for other in self.blocks.values()
-            for operand in filter(other.is_kept, other.operands)
+            operand.kept: other.memory(operand) for other in self.blocks.values() for operand in other.operands
         }
         return {
             operand.kept: self.arrays.added(f"{operand.kept}_{block.tile.statement}")
-            for operand in filter(block.is_kept, block.operands)
-            if known.get(operand.kept, (block.part, block.capacity(operand))) != (block.part, block.capacity(operand))
+            for operand in block.operands
+            if known.get(operand.kept, block.memory(operand)) != block.memory(operand)
         }
 
     def functions(self) -> TextBuilder:
@@ -118,9 +116,12 @@ class BlockPrinter:
         for line in dict.fromkeys(types):
             text.add(0, line)
         for block in self.blocks.values():
-            for operand in filter(block.is_kept, _buffered(block, None)):
+            for operand in _buffered(block, None):
                 name = f"{operand.kept}[{block.capacity(operand)}] __attribute__((aligned({ALIGNMENT})))"
-                text.add(0, f"static _Thread_local {block.part} {name};  // each thread's own, call after call")
+                if block.is_shared(operand):
+                    text.add(0, f"static void *{operand.kept};  // memory that one call leaves to the next")
+                elif block.is_kept(operand):
+                    text.add(0, f"static _Thread_local {block.part} {name};  // each thread's own, call after call")
             text.add(0, "")
             for name, size in reversed(block.functions):
                 self._function(block, size, name, text)
@@ -141,8 +142,7 @@ class BlockPrinter:
         for block in map(self.blocks.__getitem__, marks):
             size = self.work(block)
             for operand in _buffered(block, shared):
-                size_text = f"sizeof({block.part}[{block.capacity(operand)}])"
-                memory = operand.kept if block.is_kept(operand) else f"aligned_alloc({ALIGNMENT}, {size_text})"
+                memory = self._memory(block, operand)
                 enough = " && ".join([f"{size} > {SMALLEST_PACKED_WORK}", *self._one_product(block)])
                 line = f"{block.part} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
@@ -160,8 +160,20 @@ class BlockPrinter:
         """Give back the buffers that threads do not keep."""
         for block in map(self.blocks.__getitem__, marks):
             for operand in _buffered(block, shared):
-                if not block.is_kept(operand):
+                if block.is_shared(operand):
+                    self.text.add(indent, f"give_back(&{operand.kept}, {operand.buffer});")
+                elif not block.is_kept(operand):
                     self.text.add(indent, f"free({operand.buffer});")
+
+    def _memory(self, block: BlockText, operand: Operand) -> str:
+        """Where a buffer gets its memory: from the call before, from its thread, or anew where that would keep too much."""
+        if block.is_kept(operand):
+            return operand.kept
+        size = f"sizeof({block.part}[{block.capacity(operand)}])"
+        if not block.is_shared(operand):
+            return f"aligned_alloc({ALIGNMENT}, {size})"
+        self.printer.helpers.update(("take_memory", "give_back"))
+        return f"take_memory(&{operand.kept}, {size})"
 
     def work(self, block: BlockText) -> str:
         """The number of statement instances of the whole nest, or a bound for it."""

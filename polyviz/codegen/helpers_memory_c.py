@@ -24,6 +24,25 @@ static inline void *{name}(size_t size)
 }
 """
     ),
+    ("take_memory", ""): Helper(
+        """\
+/* Memory that a kernel keeps from call to call: new pages take longer to get than to fill. One call has it at a time. */
+static inline void *{name}(void **kept, size_t size)
+{
+    void *memory = __atomic_exchange_n(kept, NULL, __ATOMIC_ACQUIRE);
+    return memory ? memory : aligned_alloc(64, size);
+}
+"""
+    ),
+    ("give_back", ""): Helper(
+        """\
+static inline void {name}(void **kept, void *memory)
+{
+    if (memory)
+        free(__atomic_exchange_n(kept, memory, __ATOMIC_ACQ_REL));
+}
+"""
+    ),
     ("even_strip", ""): Helper(
         """\
 /* As many strips for each thread, of whole lines: short enough for a cache, and long enough to be read in one go. */
