@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.scop import Scop, Statement
 
-_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end", "padded")
+_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end", "padded", "later")
 """What the text of a block adds to the names of its loops."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT
@@ -9,6 +10,7 @@ from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import box_size
+from polyviz.codegen.even_blocks_c import EvenBlockPrinter
 from polyviz.codegen.held_panels import BOUNDS, bounds_of, outlasts
 from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
@@ -71,6 +73,7 @@ class BlockPrinter:
         self.blocks: dict[str, BlockText] = {}
         self.held: dict[str, str] = {}
         self.lasting: list[str] = []
+        self.even = EvenBlockPrinter(arrays, printer, text)
         self.reorders = floating_point == "reassociate"
         for tile in plan.register_tiles:
             dtype = sum_type(tile, types, printer.environment, widens=self.reorders)
@@ -166,7 +169,7 @@ class BlockPrinter:
                     self.text.add(indent, f"free({operand.buffer});")
 
     def _memory(self, block: BlockText, operand: Operand) -> str:
-        """Where a buffer gets its memory: from the call before, from its thread, or anew where that would keep too much."""
+        """Where a buffer gets memory: from the call before, from its thread, or anew where that would keep too much."""
         if block.is_kept(operand):
             return operand.kept
         size = f"sizeof({block.part}[{block.capacity(operand)}])"
@@ -240,7 +243,7 @@ class BlockPrinter:
     def block(self, mark: str, arguments: Sequence[Expression], indent: int, *, packed: bool = False) -> None:
         """One block at the coordinates ``arguments``; what it shares with others is packed already when ``packed``."""
         block, place = self.blocks[mark], self._place(mark, arguments)
-        tiles = TilePrinter(place, self.types, self.printer, self.text, self.print_loops)
+        tiles = TilePrinter(place, self.types, self.printer, self.text, self._print_plain)
         if not block.tile.packed:
             self.text.add(indent, "{")
             print_bounds(place, (place.row, place.column, place.depth), self.text, indent + 1)
@@ -250,7 +253,7 @@ class BlockPrinter:
         missing = [operand for operand in block.operands if not (packed and block.is_shared(operand))]
         self.text.add(indent, f"if ({block.buffers}) {{")
         print_bounds(place, (place.row, place.column, place.depth), self.text, indent + 1)
-        print_packing(place, missing, self.text, indent + 1)
+        print_packing(place, missing, self.text, indent + 1, self.printer.helpers)
         tiles.write(indent + 1)
         self.text.add(indent, "} else {")
         tiles.plain(indent + 1)
@@ -298,7 +301,7 @@ class BlockPrinter:
         if mark in self.held:
             self._pack_other_panels(place, shared, indent + 1, team=team)
         else:
-            print_packing(place, shared, self.text, indent + 1, team=team)
+            print_packing(place, shared, self.text, indent + 1, self.printer.helpers, team=team)
         self.text.add(indent, "}")
         self.packed.add(mark)
         return True
@@ -314,7 +317,7 @@ class BlockPrinter:
         cells = [f"{held}[{number}]" for number in range(BOUNDS)]
         others = " || ".join(f"{cell} != {bound}" for cell, bound in zip(cells, bounds, strict=True))
         self.text.add(indent, f"if ({others}) {{")
-        print_packing(place, shared, self.text, indent + 1, team=team)
+        print_packing(place, shared, self.text, indent + 1, self.printer.helpers, team=team)
         if team:
             self.text.add(indent + 1, "#pragma omp single")
         pairs = zip(cells, bounds, strict=True)
@@ -322,7 +325,12 @@ class BlockPrinter:
         self.text.add(indent, "}")
 
     def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:
-        return BlockPlace(self.scop, self.plan, self.arrays, self.printer, self.blocks[mark], arguments)
+        block = self.blocks[mark]
+        block = replace(block, shape=self.even.placed(block.shape, arguments))
+        return BlockPlace(self.scop, self.plan, self.arrays, self.printer, block, arguments)
+
+    def _print_plain(self, node: LoopNode, indent: int) -> None:
+        self.print_loops(self.even.cut(node), indent)
 
 
 def _buffered(block: BlockText, shared: bool | None) -> list[Operand]:

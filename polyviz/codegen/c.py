@@ -196,9 +196,9 @@ class _CProgram:
         """All that stands before the function itself, and before those of register tiles."""
         is_complex = self.printer.uses_complex or any(name.startswith("complex") for name in self.dtypes.values())
         includes = ["#include <complex.h>\n#undef I"] * is_complex
-        threads = self.array_sums.used or self.pipelines.used or self.teams.used or self.strips.used
+        users = (self.array_sums, self.pipelines, self.teams, self.strips, self.blocks.even)
         includes += [f"#include <{name}.h>" for name in ("math", "stdint", "stdlib")]
-        includes += [THREADS] * threads + [PIPELINE] * self.pipelines.used
+        includes += [THREADS] * any(user.used for user in users) + [PIPELINE] * self.pipelines.used
         helpers = helper_source(self.printer.helpers | self.arrays.helpers)
         several = vector_declarations(f"{helpers}\n{functions}\n{self.text.text()}", self.floating_point)
         start = "\n".join([f"/* {title_of(self.scop, self.plan)} */", *includes])
@@ -372,19 +372,19 @@ class _CProgram:
     def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
         if not pragma and self.ahead.write(node, self.bodies, indent, self._plain_loop):
             return
-        name, stop = node.iterator, self.printer.bound(node.stop)
-        advance = "++" if node.step == 1 else f" += {node.width or node.step}"
-        header = f"int64_t {name} = {self.printer.expression(node.start)}; {name} < {stop}; {name}{advance}"
+        even = self.blocks.even
+        node = even.divided(node, self.blocks.blocks, indent, team=self.sharing)
         packed = self.blocks.pack_repeated(node, indent, team=self.sharing)
         if pragma:
             self.text.add(indent, pragma)
-        self.text.add(indent, f"for ({header}) {{")
-        for line in (*self.teams.own_arrays(node), *self.ahead.lines(node)):
+        self.text.add(indent, f"for ({even.header(node)}) {{")
+        for line in (*even.lines(node), *self.teams.own_arrays(node), *self.ahead.lines(node)):
             self.text.add(indent + 1, line)
         with self.temporaries.inside(node):
             self._node(node.body, indent + 1)
         self.text.add(indent, "}")
         self.blocks.packed.discard(packed)
+        even.left(node)
 
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""

@@ -80,40 +80,45 @@ def with_width(node: LoopNode, strips: For, width: str) -> LoopNode | None:
     >>> with_width(replace(strips.body, stop=Binary("+", Name("b"), Constant(256))), strips, "w") is None
     True
     """
+    return with_end(node, strips, Binary("+", Name(strips.iterator), Name(width)))
+
+
+def with_end(node: LoopNode, strips: For, end: Expression) -> LoopNode | None:
+    """``node`` inside the loop ``strips``, where each of them ends at ``end``; None as for ``with_width``."""
     match node:
         case Block(nodes):
-            children = [with_width(child, strips, width) for child in nodes]
+            children = [with_end(child, strips, end) for child in nodes]
             found = tuple(child for child in children if child is not None)
             return replace(node, children=found) if len(found) == len(nodes) else None
         case For():
-            body = with_width(node.body, strips, width)
+            body = with_end(node.body, strips, end)
             moves = any(_mentions(bound, strips.iterator) for bound in (node.start, node.stop))
-            stop = _stop(node, strips, width) if moves else node.stop
+            stop = _stop(node, strips, end) if moves else node.stop
             return None if body is None or stop is None else replace(node, stop=stop, body=body)
         case If(condition, then, None) if not _mentions(condition, strips.iterator):
-            inside = with_width(then, strips, width)
+            inside = with_end(then, strips, end)
             return None if inside is None else replace(node, then=inside)
         case Instance() if not any(_mentions(argument, strips.iterator) for argument in node.arguments):
             return node
     return None
 
 
-def _stop(loop: For, strips: For, width: str) -> Expression | None:
-    """Where ``loop``, from the start of a strip to its end or that of all strips, stops in one of ``width``."""
+def _stop(loop: For, strips: For, other: Expression) -> Expression | None:
+    """Where ``loop``, from the start of a strip to its end or that of all strips, stops if it ends at the ``other``."""
     begin, end = Name(strips.iterator), Binary("+", Name(strips.iterator), Constant(strips.step))
-    starts, stops = _parts(loop.start, "max"), _parts(loop.stop, "min")
+    starts, stops = bound_parts(loop.start, "max"), bound_parts(loop.stop, "min")
     others = (*(part for part in starts if part != begin), *(part for part in stops if part != end))
     is_cut = begin in starts and end in stops and strips.stop in stops and WHOLE % loop.step == 0
     if not is_cut or any(_mentions(part, strips.iterator) for part in others):
         return None
-    return _replaced(loop.stop, end, Binary("+", begin, Name(width)))
+    return _replaced(loop.stop, end, other)
 
 
-def _parts(bound: Expression, function: str) -> tuple[Expression, ...]:
-    """What the least or greatest of is taken for ``bound``, or ``bound`` itself."""
+def bound_parts(bound: Expression, function: str) -> tuple[Expression, ...]:
+    """What the least (``function`` is ``min``) or greatest (``max``) of is taken for ``bound``, or ``bound`` itself."""
     if not isinstance(bound, Call) or bound.function != function:
         return (bound,)
-    return tuple(part for argument in bound.arguments for part in _parts(argument, function))
+    return tuple(part for argument in bound.arguments for part in bound_parts(argument, function))
 
 
 def _replaced(bound: Expression, end: Expression, other: Expression) -> Expression:

@@ -26,7 +26,7 @@ static inline void *{name}(size_t size)
     ),
     ("take_memory", ""): Helper(
         """\
-/* Memory that a kernel keeps from call to call: new pages take longer to get than to fill. One call has it at a time. */
+/* Memory that is kept from call to call: new pages take longer to get than to fill. One call has it at a time. */
 static inline void *{name}(void **kept, size_t size)
 {
     void *memory = __atomic_exchange_n(kept, NULL, __ATOMIC_ACQUIRE);
@@ -55,6 +55,28 @@ static inline int64_t {name}(int64_t count, int64_t threads)
 }
 """
     ),
+    ("even_parts", ""): Helper(
+        """\
+/* How many parts of whole units, none longer than `longest`, a length is divided into: as many for each thread. */
+static inline int64_t {name}(int64_t length, int64_t unit, int64_t longest, int64_t threads)
+{
+    const int64_t units = (length + unit - 1) / unit, most = longest / unit;
+    const int64_t parts = ((units + most - 1) / most + threads - 1) / threads * threads;
+    return parts < units ? parts : units;
+}
+"""
+    ),
+    ("part_start", ""): Helper(
+        """\
+/* Where a part begins. The longer parts come first: threads that take turns get some of both kinds. */
+static inline int64_t {name}(int64_t length, int64_t unit, int64_t part, int64_t parts)
+{
+    const int64_t units = (length + unit - 1) / unit, longer = units % parts;
+    const int64_t start = (units / parts * part + (part < longer ? part : longer)) * unit;
+    return start < length ? start : length;
+}
+"""
+    ),
     ("rows_are_far", ""): Helper(
         """\
 /* Whether rows of a size in bytes are too far apart for hardware to expect the next, and more than a cache holds. */
@@ -71,6 +93,17 @@ static inline void {name}(const void *array, size_t cell, int lines)
 {
     for (int line = 0; line < lines; line++)
         __builtin_prefetch((const void *)((uintptr_t)array + cell - 64 * line));
+}
+"""
+    ),
+    ("fetch_lines", ""): Helper(
+        """\
+/* Asks for the cache lines from one cell to another. */
+static inline void {name}(const void *first, const void *last)
+{
+    for (const char *byte = first; byte < (const char *)last; byte += 64)
+        __builtin_prefetch(byte);
+    __builtin_prefetch(last);
 }
 """
     ),

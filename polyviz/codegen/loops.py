@@ -37,6 +37,17 @@ class Block(LoopNode):
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """The variables of a loop over tiles that goes through ``count`` parts of about equal size: the ``number`` of the
+    one whose turn it is, and where that has its ``end``. All parts but the last are multiples of ``unit``."""
+
+    count: str
+    number: str
+    end: str
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
 class For(LoopNode):
     """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
 
@@ -44,13 +55,14 @@ class For(LoopNode):
     iterations may run in one vector instruction. ``width`` names a variable that holds the step where it is known only
     when the loop runs; ``step`` is what it would be otherwise. ``unroll``: how many iterations to write in a row, 1 for
     no more than one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
-    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one; of a vector
-    loop, in one instruction. ``jam``: how many may run together inside the vector loop in the body, 1 for no more
-    than one. ``pipeline`` names the mark of a loop over rows of tiles that threads take in turn; ``waits``: each
-    iteration, a tile, waits until the row before has passed it. ``unroll_jam``: how many iterations may run
-    together inside the vector loop in the body although they are not parallel, each column doing them in order; 1
-    for no more than one. ``collapsed``: threads share its iterations together with those of the parallel loop right
-    around it. ``held``: cells of several iterations may stay in registers through the loops of a sum inside, along
+    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one; of a vector loop,
+    in one instruction. ``jam``: how many may run together inside the vector loop in the body, 1 for no more than one.
+    ``pipeline`` names the mark of a loop over rows of tiles that threads take in turn; ``waits``: each iteration, a
+    tile, waits until the row before has passed it. ``unroll_jam``: how many iterations may run together inside the
+    vector loop in the body although they are not parallel, each column doing them in order; 1 for no more than one.
+    ``collapsed``: threads share its iterations together with those of the parallel loop right around it. ``parts``: it
+    goes through so many parts of equal size, none longer than ``step``, which are counted when it runs; None for tiles
+    of ``step``. ``held``: cells of several iterations may stay in registers through the loops of a sum inside, along
     ``columns`` of memory or in ``rows`` around these; empty for none.
     """
 
@@ -71,6 +83,7 @@ class For(LoopNode):
     collapsed: bool = False
     held: Literal["", "rows", "columns"] = ""
     width: str = ""
+    parts: Parts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.block_place import expression_of
+from polyviz.codegen.block_place import expression_of, names_in
+from polyviz.codegen.row_blocks import is_along
 from polyviz.model.expression import (
     Binary,
     Compare,
     Constant,
+    Element,
     Expression,
     Logical,
     Name,
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Node
 
 LINEAR = ("+", "-", "*")
+_AHEAD = 12
+"""Steps that are copied while the rows of a later one come from memory: these are short, and far from each other."""
 PARTS = ("__real__ ", "__imag__ ")
 """What takes complex values apart: panels hold all real parts of a step, then all imaginary ones."""
 
@@ -53,15 +57,17 @@ def print_packing(
     operands: Sequence[Operand],
     text: TextBuilder,
     indent: int,
+    helpers: set[str],
     *,
     team: bool = False,
 ) -> None:
-    """Copies of ``operands``, panel by panel; the bounds are in variables.
+    """Copies of ``operands``, panel by panel; the bounds are in variables. ``helpers`` collects the functions called.
 
     A ``team`` of threads divides the panels and waits for the last of them.
     """
     for number, operand in enumerate(operands, 1):
         packing = _Packing(place, operand, text)
+        helpers.update(("fetch_lines", "min_i64") if packing.ahead else ())
         text.add(indent, f"/* {packing.title}. */")
         if team:
             together = " collapse(2)" if packing.around else ""
@@ -93,6 +99,23 @@ class _Packing:
         self.whole_value = value
         self.value = value if guard is None else f"{place.text(guard)} ? {value} : 0"
         self.whole = "" if guard is None else self._whole(place, guard, is_row=operand.is_row)
+        self.ahead = [] if operand.is_row or guard is not None else self._rows_ahead(place, operand)
+
+    def _rows_ahead(self, place: BlockPlace[BlockText], operand: Operand) -> list[str]:
+        """What asks for the rows of arrays from which a panel of columns comes some steps later."""
+        tile, iterators = place.block.tile, place.block.statement.iterators
+        found = [part for part in walk(operand.value) if isinstance(part, Element)]
+        column, depth = iterators[tile.column], iterators[tile.depth]
+        rows = [element for element in found if is_along(element, column) and _moves(element, depth)]
+        if not rows:
+            return []
+        later, first = Name(f"{self.depth}_later"), Name(f"{self.name}_panel")
+        last = Binary("+", first, Constant(self.panel - 1))
+        ends = dict.fromkeys(
+            (place.at(row, column=first, depth=later), place.at(row, column=last, depth=later)) for row in rows
+        )
+        step = f"const int64_t {later.name} = min_i64({self.depth} + {_AHEAD}, {self.depth}_stop - 1);"
+        return [step, *(f"fetch_lines(&{begin}, &{end});" for begin, end in ends)]
 
     def _whole(self, place: BlockPlace[BlockText], guard: Expression, *, is_row: bool) -> str:
         """When ``guard`` holds for all rows or columns of a panel; empty where its two ends do not tell.
@@ -121,8 +144,10 @@ class _Packing:
         steps = f"({self.depth}_stop - {self.depth}_start)"
         self.text.add(indent + 1, f"{self.kind} *restrict {self.next} = {self.begin} * {steps};")
         self.text.add(indent + 1, f"if ({end} <= {name}_stop) {{")
-        several = len(self.parts) > 1
+        several = len(self.parts) + len(self.ahead) > 1
         self._steps(indent + 2, " {" if several else "")
+        for line in self.ahead:
+            self.text.add(indent + 3, line)
         for part in self.parts:
             self._copy_panel(indent + 3, end, part)
         if several:
@@ -156,6 +181,11 @@ class _Packing:
         name, value = self.name, f"{part}({value})" if part else value
         self.text.add(indent, f"for (int64_t {name} = {name}_panel; {name} < {stop}; {name}++)")
         self.text.add(indent + 1, f"*{self.next}++ = {value};", self.statement)
+
+
+def _moves(element: Element, name: str) -> bool:
+    """Whether the iterator ``name`` is in a subscript of ``element``."""
+    return any(name in names_in(subscript) for subscript in element.subscripts)
 
 
 def _is_convex(condition: Expression) -> bool:

@@ -8,6 +8,7 @@ cores share. Each value of it is packed once, however many blocks of rows read i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ _PANEL_ROWS = 8
 """Rows or columns of the panel that stays in the first cache, while those of the other operand go by."""
 _LONGEST_SUM = 512
 """Steps between loading the cells of a tile and storing them: more of them cost less, but fill the caches."""
+_LONGEST_EVEN_SUM = 768
+"""The same where sums are divided into equal parts, of which none is short."""
 _LONGEST_RAGGED_SUM = 384
 """The same where cells differ in their steps: what is packed is a box, part of which no cell reads."""
 _FEWEST_ROWS = 48
@@ -74,13 +77,15 @@ def choose_blocks(
     *,
     pack: bool,
     ragged: bool,
+    even: bool,
     may_be_parallel: bool,
     share_rows: bool,
     tile_rows: int,
     sizes: Sequence[int] | None = None,
 ) -> Blocks:
     """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's. ``ragged``: cells differ in the
-    steps of their sums. Blocks of rows are whole tiles of ``tile_rows``: one at an edge travels through a buffer.
+    steps of their sums. ``even``: these sizes are bounds for equal blocks, which are chosen at run time. Blocks of rows
+    are whole tiles of ``tile_rows``: one at an edge travels through a buffer.
 
     Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
     columns of its own, all of which meet the same packed rows where the threads can ``share_rows``.
@@ -96,10 +101,10 @@ def choose_blocks(
     order = (roles.column, roles.depth, roles.row) if shared else _order_apart(roles, parallel)
     if wide_rows:
         order = (roles.row, roles.depth, roles.column)
-    longest = _LONGEST_RAGGED_SUM if ragged else _LONGEST_SUM
-    own = _sizes(roles, processor, parallel, longest, tile_rows, pack=pack, shared=shared)
+    longest = _LONGEST_EVEN_SUM if even else _LONGEST_RAGGED_SUM if ragged else _LONGEST_SUM
+    own = _sizes(roles, processor, parallel, longest, tile_rows, pack=pack, shared=shared, even=even)
     if wide_rows:
-        own[roles.row] = _widest(processor, own[roles.depth])
+        own[roles.row] = _widest(processor, own[roles.depth], even=even)
         own[roles.column] = _PARALLEL_COLUMNS
     chosen = tuple(sizes) if sizes else tuple(own[member] for member in sorted(own))
     position = None if parallel is None else order.index(parallel)
@@ -154,34 +159,36 @@ def _sizes(
     *,
     pack: bool,
     shared: bool,
+    even: bool = False,
 ) -> dict[int, int]:
     """Sizes by member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
-    first = 2 * processor.l1_data // 3 if pack else 3 * processor.l1_data // 4
+    first = processor.l1_data * (Fraction(1) if even else Fraction(2, 3) if pack else Fraction(3, 4))
     second = 3 * processor.l2 // 8
-    fitting = min(first // panel, second // _FEWEST_ROWS) // _DOUBLE
+    fitting = min(int(first) // panel, second // _FEWEST_ROWS) // _DOUBLE
     depth = _rounded(fitting, 16, longest)
     rows = _rounded(second // (depth * _DOUBLE), tile_rows, _LARGEST_BLOCK)
     sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
     if parallel is not None:
-        most = _parallel_rows(processor, tile_rows) if shared else _PARALLEL_BLOCK
+        most = _parallel_rows(processor, tile_rows, even=even) if shared else _PARALLEL_BLOCK
         sizes[parallel] = min(sizes[parallel], most)
     if shared:
-        sizes[roles.column] = _widest(processor, depth, sizes[roles.row])
+        sizes[roles.column] = _widest(processor, depth, sizes[roles.row], even=even)
     return sizes
 
 
-def _parallel_rows(processor: Processor, tile_rows: int) -> int:
-    """Rows of a block that meets columns which threads share."""
+def _parallel_rows(processor: Processor, tile_rows: int, *, even: bool = False) -> int:
+    """Rows of a block that meets columns which threads share; ``even`` ones are lower where there are few."""
     rows = max(_FEWEST_PARALLEL_ROWS, _REUSE_OF_COLUMNS * processor.lanes(_DOUBLE))
-    rows = min(rows, max(_LOWEST_BLOCK, _SHARED_ROWS // (2 * processor.cores)))
+    if not even:
+        rows = min(rows, max(_LOWEST_BLOCK, _SHARED_ROWS // (2 * processor.cores)))
     return -(-rows // tile_rows) * tile_rows
 
 
-def _widest(processor: Processor, depth: int, beside: int = 1) -> int:
+def _widest(processor: Processor, depth: int, beside: int = 1, *, even: bool = False) -> int:
     """Rows or columns of a packed block that threads share: so many blocks of those ``beside`` them that a triangle
     begins with a whole one."""
-    return _rounded(processor.l3 // 3 // (depth * _DOUBLE), lcm(_PANEL, beside), _WIDEST_BLOCK)
+    return _rounded(processor.l3 // (2 if even else 3) // (depth * _DOUBLE), lcm(_PANEL, beside), _WIDEST_BLOCK)
 
 
 def _rounded(size: int, multiple: int, largest: int) -> int:

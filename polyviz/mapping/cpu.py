@@ -88,6 +88,7 @@ def make_plan(
     contract: FloatingPoint = "reassociate",
     register_tile: bool | tuple[int, int] = True,
     pack: bool = True,
+    even_blocks: bool = True,
     fuse_passes: bool = True,
     strips: bool = True,
     array_sums: bool = True,
@@ -116,15 +117,16 @@ def make_plan(
     (plain Python, which is for reading, then has the order of the schedule).
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
-    operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
-    that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse``
-    that threads share two loops as one, ``align`` copies whose rows begin on cache lines, ``outer_vectors`` vector
-    lanes around short loops, ``periodic`` that innermost loops take remainders, and decide, at their ends only,
-    ``select`` that vector loops choose instead of branching, ``versions`` that subscripts are tested at loops' ends,
-    ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered, ``reciprocal`` that
-    quotients by numbers become products, ``late`` that terms which wait for an iteration before come last,
-    ``rows_ahead`` that rows are asked for early (all in ``c`` only), ``once_more`` that final values of temporaries are
-    computed apart. The rest is for loops that wait for memory (``MemoryRules``).
+    operands, ``even_blocks`` that their blocks are about equal (``c`` only); ``interleave`` switches off that several
+    iterations of a parallel loop run side by side, ``row_blocks`` that rows of a stencil, or steps over time, do,
+    ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share two loops as one, ``align``
+    copies whose rows begin on cache lines, ``outer_vectors`` vector lanes around short loops, ``periodic`` that
+    innermost loops take remainders, and decide, at their ends only, ``select`` that vector loops choose instead of
+    branching, ``versions`` that subscripts are tested at loops' ends, ``factor`` that common factors are taken out of
+    sums where ``contract`` lets these be reordered, ``reciprocal`` that quotients by numbers become products, ``late``
+    that terms which wait for an iteration before come last, ``rows_ahead`` that rows are asked for early (all in ``c``
+    only), ``once_more`` that final values of temporaries are computed apart. The rest is for loops that wait for memory
+    (``MemoryRules``).
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -132,7 +134,8 @@ def make_plan(
     again = compute_once_more(scop, dependences) if once_more and target in COMPILED else OnceMore(dependences)
     dependences = again.dependences
     usable = register_tile and target in COMPILED and processor is not None and processor.vector_registers
-    registers = Registers(processor, pack, pack and target == "c") if usable and processor is not None else None
+    own = (pack, pack and target == "c", even_blocks and target == "c")
+    registers = Registers(processor, *own) if usable and processor is not None else None
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None

@@ -106,12 +106,13 @@ def find_register_tile(
     may_be_parallel: bool,
     pack: bool = True,
     pack_rows: bool = True,
+    even: bool = False,
     sizes: Sequence[int] | None = None,
 ) -> BlockedBand:
     """The band at ``path``, innermost of its nest, cut for register tiles.
 
-    Without ``pack`` operands are read where they are, without ``pack_rows`` those of rows. ``sizes`` gives block sizes
-    per member, None chooses them.
+    Without ``pack`` operands are read where they are, without ``pack_rows`` those of rows. ``even`` lets blocks of rows
+    and steps be smaller where that makes them equal. ``sizes`` gives block sizes per member, None chooses them.
     Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
@@ -119,6 +120,8 @@ def find_register_tile(
     operands = operands_of(statement, roles, pack=pack)
     inner = 2 if roles.matrices else 1
     tile_rows = _rows_of_tiles(processor, len(operands.rows), len(operands.columns))
+    tied = _tied(statement, roles)
+    even = even and pack and not tied
 
     def choose(share_rows: bool) -> Blocks:
         return choose_blocks(
@@ -126,7 +129,8 @@ def find_register_tile(
             roles,
             processor,
             pack=pack,
-            ragged=_is_ragged(statement, roles),
+            ragged=roles.iterator(roles.depth) in tied,
+            even=even,
             may_be_parallel=may_be_parallel,
             share_rows=share_rows,
             tile_rows=tile_rows,
@@ -169,6 +173,7 @@ def find_register_tile(
         around=roles.iterator(roles.matrices[1]) if roles.matrices else None,
         turns=chosen[roles.matrices[1]] if roles.matrices else 1,
         inner=inner,
+        even=even,
     )
     return BlockedBand(order, (*(roles.matrices or ()), *points), chosen, blocks.parallel, tile, pack_rows)
 
@@ -196,15 +201,16 @@ def _best_cut(cut: Callable[[Blocks], _Cut], choices: Sequence[Blocks]) -> _Cut:
     return cut(choices[-1])
 
 
-def _is_ragged(statement: Statement, roles: Roles) -> bool:
-    """Whether the sums of different cells have different steps."""
+def _tied(statement: Statement, roles: Roles) -> frozenset[int]:
+    """The iterators of rows, columns and steps that bound one another: the steps where the sums of different cells have
+    different ones."""
     hull = statement.domain.polyhedral_hull()
-    depth, *cells = [roles.iterator(member) for member in (roles.depth, roles.row, roles.column)]
-    return any(
-        constraint.involves_dims(isl.dim_type.set, depth, 1)
-        and any(constraint.involves_dims(isl.dim_type.set, cell, 1) for cell in cells)
+    three = [roles.iterator(member) for member in (roles.row, roles.column, roles.depth)]
+    together = (
+        [iterator for iterator in three if constraint.involves_dims(isl.dim_type.set, iterator, 1)]
         for constraint in hull.get_constraints()
     )
+    return frozenset(iterator for found in together if len(found) > 1 for iterator in found)
 
 
 def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Statement) -> isl.Map:

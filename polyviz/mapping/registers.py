@@ -42,11 +42,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """What register tiles may use: the processor, whether operands may be copied, and whether those of rows are."""
+    """What register tiles may use: the processor, whether operands may be copied, whether those of rows are, and
+    whether blocks are to be equal."""
 
     processor: Processor
     pack: bool = True
     pack_rows: bool = True
+    even: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def choose_register_tiles(
             may_be_parallel=may_be_parallel,
             pack=registers.pack,
             pack_rows=registers.pack_rows,
+            even=registers.even,
             sizes=sizes,
         )
     except RefusedError as reason:

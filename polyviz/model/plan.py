@@ -273,7 +273,7 @@ class RegisterTile:
     packed columns, if a block has one: it takes up to ``turns`` values there. ``inner`` counts the innermost
     coordinates that may change while what is packed stays valid: a second loop over rows may be one of them. Where
     several statements have their blocks one after the other, ``reached`` are the coordinates of all these: a block of
-    one statement may be empty there.
+    one statement may be empty there. ``even``: blocks may be smaller than ``sizes``, so that they are about equal.
     """
 
     mark: str
@@ -298,6 +298,7 @@ class RegisterTile:
     turns: int = 1
     inner: int = 1
     reached: isl.Set | None = None
+    even: bool = False
 
     @property
     def spaced(self) -> frozenset[str]:

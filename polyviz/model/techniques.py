@@ -48,6 +48,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "pack", "copy the operands of register tiles into buffers, in the order in which they are read"
     ),
+    Technique(
+        "even_blocks", "divide the rows and the steps of packed products into blocks of about equal size (target c)"
+    ),
     Technique("group", "schedule the statements between which a temporary lives as one"),
     Technique("reroll", "take the copies of a statement that was unrolled by hand as one"),
     Technique("join_strips", "take loops that were cut into strips by hand as the loops they were before"),
