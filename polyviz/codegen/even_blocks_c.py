@@ -13,6 +13,7 @@ equal: of rows there are as many for each thread, and they consist of whole regi
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -48,6 +49,7 @@ class EvenBlockPrinter:
         self.text = text
         self.used = False
         self._loops: dict[str, For] = {}
+        self._counts: Counter[str] = Counter()
 
     def divided(self, loop: For, blocks: Mapping[str, BlockText], indent: int, *, team: bool) -> For:
         """``loop`` in parts that are counted here; as it is where its blocks are others than whole stretches of it, or
@@ -56,8 +58,10 @@ class EvenBlockPrinter:
         if not unit:
             return loop
         short = loop.iterator.removesuffix("_tile")
+        self._counts[short] += 1
+        again = self._counts[short] if self._counts[short] > 1 else ""
         added = self.arrays.added
-        parts = Parts(added(f"{short}_parts"), added(f"{short}_part"), added(f"{loop.iterator}_end"), unit)
+        parts = Parts(added(f"{short}_parts{again}"), added(f"{short}_part"), added(f"{loop.iterator}_end"), unit)
         self.used = self.used or bool(loop.parallel)
         self.printer.helpers.update(("even_parts", "part_start"))
         threads = "omp_get_num_threads()" if loop.parallel else "1"

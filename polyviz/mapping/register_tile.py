@@ -84,7 +84,8 @@ class BlockedBand:
                 "packed, since every value is read again for each row or column of a block: "
                 f"{names[0]} by rows ({memory[0]}), {names[1]} by columns ({memory[1]} of doubles)"
             )
-        text = f"{kept}, in blocks of {rows} rows, {columns} columns and {depth} steps; {placed}"
+        blocks = "equal blocks of up to" if self.tile.even else "blocks of"
+        text = f"{kept}, in {blocks} {rows} rows, {columns} columns and {depth} steps; {placed}"
         if self.tile.team and (self.tile.shared_columns or self.tile.shared_rows):
             text += f"; the packed {'columns' if self.tile.shared_columns else 'rows'} are shared between threads"
         if self.tile.around is not None:

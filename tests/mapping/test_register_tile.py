@@ -125,7 +125,7 @@ def test_sizes_follow_from_the_caches() -> None:
     )
     for tile in (wide, narrow):
         rows, columns, depth = tile.sizes
-        assert 8 * depth * 8 <= 2 * tile.processor.l1_data // 3
+        assert 8 * depth * 8 <= tile.processor.l1_data
         assert rows * depth * 8 <= tile.processor.l2 // 2
         assert columns * depth * 8 <= tile.processor.l3 // 2
         assert columns % 48 == 0

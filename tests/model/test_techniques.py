@@ -43,6 +43,7 @@ def test_keywords_switch_techniques_off() -> None:
         "tile": False,
         "register_tile": False,
         "pack": False,
+        "even_blocks": False,
         "group": False,
         "extremes": False,
         "substitute": False,
