@@ -9,16 +9,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.mapping.roles import LOOPS
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
-from polyviz.transform.tree import Path, band_at, bands, is_band, isolate_member, kind_of, statements_under
+from polyviz.transform.tree import (
+    Path,
+    band_at,
+    bands,
+    coincident_members,
+    is_band,
+    isolate_member,
+    kind_of,
+    members,
+    replace_rows,
+    statements_under,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import islpy as isl
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
@@ -45,6 +57,56 @@ def with_whole_products(
                 text = "a loop around these statements is distributed: one of them then multiplies whole matrices"
                 return changed, (Decision("distribute", text, statements_under(band)),)
     return tree, ()
+
+
+def with_products_apart(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, is_product: Callable[[isl.Schedule, Path], bool]
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with products of matrices in loops of their own, where only statements with fewer loops share them.
+
+    ``for i, j: { C[i, j] *= beta; for k: C[i, j] += A[i, k] * B[k, j] }`` reads each cell once less than two nests do,
+    which is little beside what tiles in registers save. ``is_product`` is that of ``with_whole_products``.
+    """
+    said: list[Decision] = []
+    for path, band in reversed(list(bands(tree))):
+        if band.band_n_member() != LOOPS or kind_of(band.child(0)) not in ("sequence", "set"):
+            continue
+        changed = band_at(tree, path).band_sink().get_schedule()
+        products = {
+            name
+            for place, nest in bands(changed)
+            if place[: len(path)] == path and nest.band_n_member() == LOOPS and is_product(changed, place)
+            for name in statements_under(nest)
+        }
+        others = [scop.statement(name) for name in statements_under(band) if name not in products]
+        small = all(len(statement.iterators) < LOOPS for statement in others)
+        if products and others and small and keeps_order_below(scop, dependences, changed, path):
+            tree = _without_constants(changed, path)
+            text = "these statements have loops of their own: what only begins or ends sums leaves them whole products"
+            said.append(Decision("distribute", text, statements_under(band)))
+    return tree, tuple(said)
+
+
+def _without_constants(tree: isl.Schedule, path: Path) -> isl.Schedule:
+    """``tree`` without members of the bands below ``path`` that do not move: they told statements apart."""
+    for place, band in reversed(list(bands(tree))):
+        if place[: len(path)] != path:
+            continue
+        flags = zip(members(band), coincident_members(band), strict=True)
+        kept = [(row, flag) for row, flag in flags if _is_moving(row.intersect_domain(band.get_domain()))]
+        if 0 < len(kept) < band.band_n_member():
+            tree = replace_rows(tree, place, [row for row, _ in kept], coincident=[flag for _, flag in kept])
+    return tree
+
+
+def _is_moving(row: isl.UnionPwAff) -> bool:
+    functions = row.get_pw_aff_list()
+    parts = (functions.get_at(position) for position in range(functions.n_pw_aff()))
+    return any(
+        piece.involves_dims(isl.dim_type.in_, 0, piece.dim(isl.dim_type.in_))
+        for part in parts
+        for _, piece in pieces_of(part)
+    )
 
 
 def _distributed(tree: isl.Schedule, path: Path, member: int) -> tuple[isl.Schedule, Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polyviz.analysis.privatization import copies_of
 from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates, tile_sizes
 from polyviz.mapping.contraction import with_inner_products
-from polyviz.mapping.products import with_whole_products
+from polyviz.mapping.products import with_products_apart, with_whole_products
 from polyviz.mapping.register_tile import find_register_tile, require_simple
 from polyviz.mapping.roles import (
     LOOPS,
@@ -111,8 +111,11 @@ def prepared(
         return tree, ()
     tree = inner_nests(scop, dependences, tree, registers)
     tree, said = with_inner_products(scop, dependences, tree, partial(_product_order, scop, dependences, registers))
-    tree, more = with_whole_products(scop, dependences, tree, partial(_is_product, scop, dependences, registers))
-    return tree, (*said, *more)
+    is_product = partial(_is_product, scop, dependences, registers)
+    for separated in (with_whole_products, with_products_apart):
+        tree, more = separated(scop, dependences, tree, is_product)
+        said = (*said, *more)
+    return tree, said
 
 
 def _product_order(
