@@ -7,6 +7,7 @@ registers.
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -16,6 +17,7 @@ from polyviz.mapping.roles import LOOPS
 from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
+from polyviz.transform.shape import Branches, branches_at, shape_of, tree_of, with_part
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -30,10 +32,14 @@ from polyviz.transform.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
+
+
+_MOST_NESTS = 3
+"""Nests of which every order is tried."""
 
 
 def with_whole_products(
@@ -80,11 +86,25 @@ def with_products_apart(
         }
         others = [scop.statement(name) for name in statements_under(band) if name not in products]
         small = all(len(statement.iterators) < LOOPS for statement in others)
-        if products and others and small and keeps_order_below(scop, dependences, changed, path):
-            tree = _without_constants(changed, path)
+        orders = _orders(changed, path) if products and others and small else ()
+        legal = (one for one in orders if keeps_order_below(scop, dependences, one, path))
+        if (found := next(legal, None)) is not None:
+            tree = _without_constants(found, path)
             text = "these statements have loops of their own: what only begins or ends sums leaves them whole products"
             said.append(Decision("distribute", text, statements_under(band)))
     return tree, tuple(said)
+
+
+def _orders(tree: isl.Schedule, path: Path) -> Iterator[isl.Schedule]:
+    """``tree`` with the nests at ``path`` one after the other, in every order where the band around told which is
+    first."""
+    shape = shape_of(tree)
+    branches = branches_at(shape, path)
+    if branches.ordered:
+        yield tree
+    elif len(branches.parts) <= _MOST_NESTS:
+        for parts in permutations(branches.parts):
+            yield tree_of(tree.get_domain(), with_part(shape, path, Branches(parts)))
 
 
 def _without_constants(tree: isl.Schedule, path: Path) -> isl.Schedule:

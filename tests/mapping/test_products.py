@@ -49,7 +49,7 @@ def decided(text: str, scheduler: str, **options: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "scheduler"), [(SUMS["gemm"], "isl"), (SUMS["gemm"], "spatial"), (SQUARES, "spatial")]
+    ("text", "scheduler"), [(text, name) for text in (SUMS["gemm"], SQUARES) for name in ("isl", "spatial")]
 )
 def test_what_begins_or_ends_sums_leaves_the_product_whole(text: str, scheduler: str) -> None:
     found = decided(text, scheduler)
