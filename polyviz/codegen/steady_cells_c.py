@@ -1,4 +1,4 @@
-"""Cells that a vector loop reads in every iteration, of an array that it writes elsewhere: loaded in front of it, in C.
+"""Cells that a vector loop reads in every iteration: loaded in front of it, in C.
 
     if (0 < k) {
         const int64_t M_steady0 = M[i][k];
@@ -9,10 +9,11 @@
                 M[i][j] = cost;
                 …
 
-Compilers leave a loop with a branch alone that loads such a cell between its stores. No iteration writes it: the
-others, which read it, would depend on that one, and the loop would not run in lanes. Should there be one iteration
-only, what is replaced is read before anything is written (``select_c`` does the same for loops that do nothing but
-choose).
+Compilers leave a loop with a branch alone that loads a cell between its stores, of an array that it writes elsewhere.
+No iteration writes the cell: the others, which read it, would depend on that one, and the loop would not run in lanes.
+Should there be one iteration only, what is replaced is read before anything is written (``select_c`` does the same for
+loops that do nothing but choose). Nor do compilers take a test whether a cell is there out of a loop, whose outcome is
+written down, and with it they leave the divisions that find the cell.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.dtypes import C_TYPE_NAMES
-from polyviz.codegen.loops import For, descendants, instances
+from polyviz.codegen.index import simplified
+from polyviz.codegen.loops import For, If, descendants, instances
 from polyviz.codegen.values_c import SUM
 from polyviz.codegen.wraps import replaced
 from polyviz.model.expression import (
     Assign,
+    Binary,
     Branch,
     Conditional,
+    Constant,
     Element,
     Expression,
     Instruction,
@@ -79,7 +83,9 @@ class SteadyCellPrinter:
             yield indent
             return
         start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
-        self.text.add(indent, f"if ({start} < {stop}) {{")
+        length = simplified(Binary("-", loop.stop, loop.start))
+        runs = isinstance(length, Constant) and isinstance(length.value, int) and length.value > 0
+        self.text.add(indent, "{" if runs else f"if ({start} < {stop}) {{")
         names: dict[Expression, Element] = {}
         before = {one.statement: bodies[one.statement] for one, _ in cells}
         for one, element in cells:
@@ -109,15 +115,17 @@ class SteadyCellPrinter:
         alone = all(name in bodies for name in names) and len(set(names)) == len(names)
         if not alone or any(isinstance(node, For) for node in descendants(loop.body)):
             return []
-        if not any(isinstance(line, Branch) for name in names for line in bodies[name]):
-            return []
+        branches = any(isinstance(line, Branch) for name in names for line in bodies[name])
+        always = not any(isinstance(node, If) for node in descendants(loop.body))
         everything = {array for name in names for array in _written(bodies[name])}
         found: list[tuple[Instance, Element]] = []
         done: set[str] = set()
         for one in places:
             lines = _in_order(bodies[one.statement])
             for element in dict.fromkeys(_read_first(lines)):
-                if element.array in everything - done and self._is_steady(element, one, loop, lines):
+                written = element.array in everything - done
+                steady = written and branches and self._is_steady(element, one, loop, lines)
+                if steady or (always and self._is_tested(element, one, loop, everything)):
                     found.append((one, element))
             done |= _written(bodies[one.statement])
         return found
@@ -134,6 +142,15 @@ class SteadyCellPrinter:
         reading = [place for place, line in enumerate(lines) if element in walk(line)]
         early = not writing or max(reading) <= min(writing)
         return simple and early and not is_checked(self.scop, element, statement)
+
+    def _is_tested(self, element: Element, one: Instance, loop: For, written: set[str]) -> bool:
+        """Whether ``element`` is the same cell in all iterations, which do not write it or what finds it, but would
+        test each time whether it is there."""
+        statement = self.scop.statement(one.statement)
+        parts = list(walk(substitute(element, dict(zip(self._iterators(one), one.arguments, strict=True)))))
+        same = Name(loop.iterator) not in parts and element.array in self.arrays.shaped
+        kept = not any(isinstance(part, Element) and part.array in written for part in parts)
+        return same and kept and not self.arrays.untested and is_checked(self.scop, element, statement)
 
     def _iterators(self, one: Instance) -> tuple[str, ...]:
         return tuple(self.scop.statement(one.statement).iterators)
