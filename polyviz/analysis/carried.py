@@ -20,6 +20,7 @@ from polyviz.analysis.times import maps_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from polyviz.analysis.nesting import Nest
     from polyviz.analysis.reductions import Reduction
     from polyviz.model.dependences import Dependence, Dependences
     from polyviz.model.scop import Scop, Statement
@@ -156,17 +157,16 @@ def _foreign_accesses(scop: Scop, dependences: Dependences, reduction: Reduction
     Partial results are joined only after the loop, so a loop with such an access in it cannot run as a reduction.
     """
     private = [found for found in dependences.privatizations if found.array == reduction.array]
-    nests = loop_nests(scop.schedule) if private else {}
+    nests: dict[str, Nest] | None = None
     for statement in scop.statements:
-        cells = _foreign_cells(scop, statement, reduction)
-        pairs = reduction.target.apply_range(cells.reverse())
-        if private:
+        if all(access.array != reduction.array for access in statement.accesses):
+            continue
+        pairs = reduction.target.apply_range(_foreign_cells(scop, statement, reduction).reverse())
+        if private and not pairs.is_empty():
+            # Walks over the whole tree: only where there is something to ask of it.
+            nests = nests or loop_nests(scop.schedule)
             source, sink = nests[reduction.statement], nests[statement.name]
-            pairs = (
-                pairs.intersect(same_iteration(source, sink, private[0].depth))
-                if not pairs.is_empty()
-                else pairs
-            )
+            pairs = pairs.intersect(same_iteration(source, sink, private[0].depth))
         if not pairs.is_empty():
             yield Constraint(reduction.statement, statement.name, pairs, reduction=reduction)
 

@@ -7,6 +7,7 @@ computes numbers, is what both would give the array, it is taken; where it may n
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -63,15 +64,27 @@ def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
 
     ``types``: the dtype names of all arrays and scalars.
     """
-    _require_kept_types(scop, types)
     _require_types_of_numbers(scop, types)
-    for name, assignment in made_arrays(scop).items():
+    made = made_arrays(scop)
+    named = {name: one for name, one in made.items() if re.search(rf"\b{name}\b", scop.text)}
+    # What a rebound name is given is often made of an array whose own type is not clear: the user meets that one first.
+    _require_clear_elements(scop, types, named)
+    _require_kept_types(scop, types)
+    others = {name: one for name, one in made.items() if name not in named}
+    _require_clear_elements(scop, types, others, is_named=False)
+
+
+def _require_clear_elements(
+    scop: Scop, types: Mapping[str, str], made: Mapping[str, Assign], *, is_named: bool = True
+) -> None:
+    for name, assignment in made.items():
         if not _is_clear(scop, assignment, types):
             creation = scop.array(name).creation
             raise CodegenError(
-                f"The type of the elements of `{name}` is not clear: NumPy and numba promote "
-                f"{_listed(scop, assignment, types)} in different ways.",
+                f"The type of the elements of {f'`{name}`' if is_named else 'this array'} is not clear: NumPy and "
+                f"numba promote {_listed(scop, assignment, types)} in different ways.",
                 span=None if creation is None else creation.span,
+                text=scop.text,
                 hint="Make the array with the type that you mean, `B = np.empty(shape, dtype=np.float32)`, and set "
                 "its elements, `B[...] = ...`.",
             )
@@ -88,6 +101,7 @@ def _require_types_of_numbers(scop: Scop, types: Mapping[str, str]) -> None:
         raise CodegenError(
             f"The type of the elements of `{name}` is not clear: they are made of {found}.",
             span=None if creation is None else creation.span,
+            text=scop.text,
             hint="Say which type is meant: `np.array([...], dtype=np.float64)`.",
         )
 
@@ -97,11 +111,15 @@ def _require_kept_types(scop: Scop, types: Mapping[str, str]) -> None:
     for array in scop.arrays:
         for place, assignment in _rebound(scop, array):
             found = infer(assignment.value, Environment(types)).name
-            if found == types[array.name] and _is_clear(scop, assignment, types):
+            is_clear = _is_clear(scop, assignment, types)
+            if found == types[array.name] and is_clear:
                 continue
             raise CodegenError(
                 f"The name of an array of {types[array.name]} is given values of {found} in a loop or condition.",
                 span=place,
+                text=scop.text,
+                reason="" if is_clear else f"{found} is what numba makes of {_listed(scop, assignment, types)}; NumPy "
+                "may make something else of them.",
                 hint=f"Pass an array of {found}, or begin with `v = v.astype({_spelled(found)})`; or convert the new "
                 f"values, `v = (...).astype({_spelled(types[array.name])})`.",
             )

@@ -129,9 +129,8 @@ def _met(node: ast.stmt, name: str) -> Met:
             head = node.iter if isinstance(node, ast.For) else node.test
             arms = [_first(node.body, name), _first(node.orelse, name)]
             return "read" if mentions(head, name) or "read" in arms else "neither"
-        case ast.Assign(targets=[ast.Name(id=other)], value=value) if other == name:
-            return "read" if mentions(value, name) else "assigned"
-        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=value):
+        case ast.Assign(targets=targets, value=value):
+            parts = [part for one in targets for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
             if any(isinstance(one, ast.Name) and one.id == name for one in parts):
                 others = [one for one in parts if not isinstance(one, ast.Name)]
                 return "read" if any(mentions(one, name) for one in (value, *others)) else "assigned"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,9 @@ import polyviz as pv
 from polyviz.errors import CodegenError
 from tests.frontend.compiled import same_compiled
 from tests.running import TARGETS, agree, function_of
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
 
 SUM = """
 def total(A, B):
@@ -68,6 +73,40 @@ def test_what_is_promoted_in_different_ways_has_to_be_said(text: str, dtypes: tu
     with pytest.raises(CodegenError, match="is not clear") as caught:
         pv.compile(function_of(text), target="c")(*matrices(*dtypes))
     assert "np.empty(shape, dtype=np.float32)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("""
+def gates(h, W):
+    for t in range(3):
+        f = 1 / (1 + np.exp(-h[:]))
+        h = f * h
+    return h
+""", "f = 1 / (1 + np.exp(-h[:]))"),
+        ("""
+def update(h, W):
+    for t in range(3):
+        h = (np.eye(4) - W @ W) @ h
+    return h
+""", "h = (np.eye(4) - W @ W) @ h"),
+        ("""
+def halved(h, W):
+    for t in range(3):
+        h = h[:] / 2
+    return h
+""", "h = h[:] / 2"),
+    ],
+    ids=["the_cause", "no_name_of_ours", "no_false_word_of_numpy"],
+)  # fmt: skip
+def test_the_line_is_shown_that_has_to_change(text: str, line: str, golden: Golden) -> None:
+    with pytest.raises(CodegenError) as caught:
+        pv.compile(function_of(text), target="c")(np.ones(4, np.float32), np.ones((4, 4), np.float32))
+    message = str(caught.value)
+    assert line in message
+    assert "factor" not in message
+    golden(message)
 
 
 @pytest.mark.parametrize("value", ["np.float32(A[:, :]) + 1", "A[:, :].astype(np.float32) * 2.0", "-np.int32(A[:, :])",

@@ -46,8 +46,21 @@ def of_factors(A: Any, n: int) -> None:
         A[i] *= k
 
 
+def of_two_at_once(A: Any, n: int) -> int:
+    for i in range(n):
+        A[i] += 1
+    i = j = 0
+    while i < n and j < 3:
+        if A[i] > A[j]:
+            j += 1
+        i += 1
+    return i + 10 * j
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
-@pytest.mark.parametrize("function", [counted_down, of_data, of_factors], ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function", [counted_down, of_data, of_factors, of_two_at_once], ids=lambda function: function.__name__
+)
 def test_as_in_python(function: Any, target: str) -> None:
     same_compiled(function, {"A": V, "n": 4}, target, "strict")
 
@@ -61,6 +74,10 @@ LOOP = "for k in range(n): A[k] = k"
         (f"{LOOP}\nk = n\nA[0] = k", True),
         (f"{LOOP}\nif n > 3: k = 1\nelse: k = 2\nA[0] = k", True),
         (f"{LOOP}\nk, m = n, n\nA[0] = k + m", True),
+        (f"{LOOP}\nk = m = n\nA[0] = k + m", True),
+        (f"{LOOP}\nm = k = n\nA[0] = k + m", True),
+        (f"{LOOP}\nm = k = k + 1\nA[0] = k + m", False),
+        (f"{LOOP}\nA[k] = k = 2\nA[0] = k", False),
         (f"for t in range(n):\n {LOOP}\n k = n\n A[0] = k", True),
         (f"k = 3\nA[0] = k\n{LOOP}", True),
         (f"{LOOP}\nA[0] = k\nk = n", False),
