@@ -42,11 +42,6 @@ static __device__ inline Complex<F> csqrtS(Complex<F> a)
 }
 static __device__ inline Complex<F> csinS(Complex<F> a) { return {sinS(a.x) * coshS(a.y), cosS(a.x) * sinhS(a.y)}; }
 static __device__ inline Complex<F> ccosS(Complex<F> a) { return {cosS(a.x) * coshS(a.y), -sinS(a.x) * sinhS(a.y)}; }
-static __device__ inline Complex<F> cpowS(Complex<F> a, Complex<F> b)
-{
-    const Complex<F> l = clogS(a);
-    return cexpS({b.x * l.x - b.y * l.y, b.x * l.y + b.y * l.x});
-}
 """
 _PRECISIONS = (("double", ""), ("float", "f"))
 
@@ -64,7 +59,7 @@ def complex_text() -> str:
 def _operators(real: str, suffix: str) -> str:
     """The functions of one precision: capital S ends a name that has a variant for each."""
     text = _OPERATORS.replace("<F>", f"<{real}>").replace(" F ", f" {real} ")
-    for name in ("creal", "cimag", "conj", "cabs", "carg", "cexp", "clog", "csqrt", "csin", "ccos", "cpow"):
+    for name in ("creal", "cimag", "conj", "cabs", "carg", "cexp", "clog", "csqrt", "csin", "ccos"):
         text = text.replace(f"{name}S", name + suffix)
     for name in ("hypot", "atan2", "exp", "cosh", "sinh", "cos", "sin", "log", "sqrt"):
         text = text.replace(f"{name}S", name + suffix)

@@ -17,6 +17,7 @@ static inline {T} {name}({T} a)
 """,
         ("multiply_{suffix}",),
     ),
+    # The polar form in numba's order and precision. Zero to a negative power is NaN there, where Python raises.
     ("power", "c"): Helper(
         """\
 static inline {T} {name}({T} base, {T} exponent)
@@ -25,10 +26,20 @@ static inline {T} {name}({T} base, {T} exponent)
         return multiply_{suffix}(base, base);
     if (exponent == 0)
         return 1;
-    return base == 0 ? 0 : cpow{f}(base, exponent);
+    double real = creal{f}(exponent), imag = cimag{f}(exponent);
+    if (base == 0)
+        return imag != 0 || real < 0 ? complex_{suffix}(NAN, NAN) : 0;
+    double x = creal{f}(base), y = cimag{f}(base);
+    double size = hypot(x, y), angle = atan2(y, x);
+    double length = pow(size, real), turn = angle * real;
+    if (imag != 0) {
+        length /= exp(angle * imag);
+        turn += imag * log(size);
+    }
+    return complex_{suffix}(length * cos(turn), length * sin(turn));
 }
 """,
-        ("multiply_{suffix}",),
+        ("complex_{suffix}", "multiply_{suffix}"),
     ),
     ("complex", "c"): Helper(
         """\

@@ -193,7 +193,12 @@ def test_powers_of_floats_agree_to_the_last_places(tmp_path):
         units=2,
         whole=True,
     )
-    check(["(z + 10) ** 3", "(z + 10) ** 0.5", "(z + 10) ** zz"], tmp_path, units=64, whole=True)
+
+
+@pytest.mark.slow
+def test_powers_of_complex_numbers_have_numbas_bits(tmp_path):
+    texts = ["(z + 10) ** 3", "(z8 + 10) ** 3", "(z + 10) ** 0.5", "(z + 10) ** zz", "(z8 + 10) ** z8"]
+    check([*texts, "(abs(x) + 1) ** z"], tmp_path)
 
 
 @pytest.mark.slow

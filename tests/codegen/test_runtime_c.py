@@ -119,6 +119,29 @@ def test_powers_of_varying_exponents_have_the_bits_of_the_multiplications(kind):
     assert "varying_power" in kernel.source
 
 
+@pytest.mark.parametrize("base", ["complex128", "complex64"])
+@pytest.mark.parametrize("exponent", ["complex128", "complex64", "float64", "int64"])
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_powers_of_complex_numbers_have_the_bits_of_numba(base, exponent):
+    random = np.random.default_rng(3)
+    values = random.standard_normal(60) + 1j * random.standard_normal(60)
+    x = np.append(values, [0, 1j, -1, complex(-0.0, -1.0)]).astype(base)
+    e = np.append(4 * values, [0, 1, 2, 3, 0.5]).astype(exponent)
+    out = np.zeros((len(x), len(e)), complex)
+    agree(POWERS, x, e, out, target="c", contract="strict")
+
+
+@pytest.mark.parametrize("kind", ["complex128", "complex64"])
+def test_zero_has_no_power_of_a_negative_or_complex_exponent(kind):
+    out = np.zeros((2, 6), kind)
+    bases = np.array([0, complex(-0.0, 0.0)], kind)
+    pv.compile(function_of(POWERS), target="c")(bases, np.array([-1, -0.5, 1j, 1 - 1j, 0, 0.5], kind), out)
+    assert np.isnan(out[:, :4].real).all()
+    assert np.isnan(out[:, :4].imag).all()
+    assert (out[:, 4] == 1).all()
+    assert (out[:, 5] == 0).all()
+
+
 REMAINDERS = """
     def f(x, out):
         for i in range(x.shape[0]):

@@ -361,6 +361,21 @@ def test_complex_numbers():
         np.testing.assert_allclose(result, wanted, rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_powers_of_complex_numbers(dtype):
+    def powers(values, exponents, result):
+        for i in range(values.shape[0]):
+            result[i] = values[i] ** exponents[i] + values[i] ** 3
+
+    generator = np.random.default_rng(5)
+    values, exponents = (generator.random((2, 70)) + 1j * generator.random((2, 70))).astype(dtype)
+    values[0], exponents[0] = 0, -1
+    result = np.zeros(70, dtype)
+    pv.compile(powers, schedule="isl", target="emulated")(values, exponents, result)
+    assert np.isnan(result[0])
+    np.testing.assert_allclose(result[1:], values[1:] ** exponents[1:] + values[1:] ** 3, rtol=1e-5)
+
+
 @pytest.mark.slow
 def test_complex_cells_are_added_and_compared_in_place():
     def program(A, B, C, D):
