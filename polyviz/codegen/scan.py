@@ -8,7 +8,7 @@ from typing import Any
 import islpy as isl
 
 from polyviz.codegen.grouping import group_copies, group_fronts, join_pipelines
-from polyviz.codegen.loop_times import watch_times
+from polyviz.codegen.loop_times import LoopTimes, watch_times
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, TileBody, plus_one
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
@@ -23,7 +23,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_callbacks import interrupts_afterwards
-from polyviz.model.isl_limits import LimitError, at_most
+from polyviz.model.isl_limits import LimitError, at_most, step_by_step
 from polyviz.model.plan import (
     COLLAPSED,
     END,
@@ -89,14 +89,18 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set, *, whole_fronts: bool = 
     """
     try:
         known = in_order_of(tree.get_domain(), context)
-        build = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
+        plain = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
         together = join_pipelines(group_copies(tree))
         grouped = group_fronts(together) if whole_fronts else together
+
+        def generate() -> tuple[isl.AstNode, LoopTimes]:
+            build, watched = watch_times(plain)
+            # What watches the loops is called in the middle of isl's work.
+            with interrupts_afterwards():
+                return build.node_from_schedule(grouped), watched
+
         operations = _OPERATIONS if grouped is together else _FRONT_OPERATIONS
-        build, watched = watch_times(build)
-        # What watches the loops is called in the middle of isl's work.
-        with at_most(operations), interrupts_afterwards():
-            loops = build.node_from_schedule(grouped)
+        loops, watched = step_by_step(generate, operations)
         return _node(loops, _Place(shifted=watched.shifted(grouped)))
     except isl.Error as error:
         raise _failure(error) from error

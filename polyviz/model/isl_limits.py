@@ -7,6 +7,7 @@ take about a second.
 from __future__ import annotations
 
 import re
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -21,6 +22,10 @@ Relation = TypeVar("Relation", isl.Map, isl.Set, isl.UnionMap, isl.UnionSet)
 
 SMALL = 100_000
 """Operations for a question that is nearly always easy."""
+_USUAL = 300_000
+"""Operations that most programs get along with."""
+_LONGEST = 2.0
+"""Seconds: a million operations take less than half of one, but where numbers have grown."""
 _FIRST_TRY = 100
 _ALWAYS = 20_000
 
@@ -49,6 +54,27 @@ def at_most(operations: int) -> Iterator[None]:
     finally:
         context.set_max_operations(before)
         context.reset_operations()
+
+
+def step_by_step(compute: Callable[[], Result], operations: int) -> Result:
+    """What ``compute`` gives with at most so many operations, tried with fewer of them first.
+
+    isl counts what it allocates, and not how long it works in between: its numbers can grow until one operation takes
+    as long as thousands, and nothing stops it before the next. Where fewer operations took ``_LONGEST`` seconds of this
+    processor the others are not tried. Raises LimitError.
+
+    >>> step_by_step(lambda: isl.Set("{ [i] : 0 <= i < 9 }").count_val().to_python(), 1_000_000)
+    9
+    """
+    began, allowed = time.thread_time(), min(_USUAL, operations)
+    while True:
+        try:
+            with at_most(allowed):
+                return compute()
+        except LimitError:
+            if allowed == operations or time.thread_time() - began > _LONGEST:
+                raise
+        allowed = min(allowed * 4 // 3, operations)
 
 
 def is_spent() -> bool:

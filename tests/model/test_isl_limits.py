@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polyviz.model.isl_limits import Allowance, LimitError, at_most, coalesced, solved
+from polyviz.model.isl_limits import Allowance, LimitError, at_most, coalesced, solved, step_by_step
 
 POINTS = isl.Set("[n] -> { [i, j] : 0 <= i <= j <= n and (i + j) mod 3 = 0 }")
 
@@ -69,3 +69,39 @@ def test_an_attempt_costs_only_when_it_fails():
     assert allowance.attempt(POINTS.lexmax, 10) is None
     assert allowance.operations == 99_990
     assert Allowance(0).attempt(isl.Set("{ [i, j] : 0 <= i <= j <= 9 }").lexmax, 50_000) is not None
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The limits of a computation that never ends within them, in the order of the attempts."""
+    found: list[int] = []
+    monkeypatch.setattr("polyviz.model.isl_limits._USUAL", 90)
+    return found
+
+
+def spend(tried: list[int], seconds: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for more than there is, in attempts that take so many ``seconds`` of the processor, with 400 at the end."""
+    clock = iter([0.0, *seconds])
+    monkeypatch.setattr("polyviz.model.isl_limits.time.thread_time", lambda: next(clock))
+
+    def endless() -> None:
+        tried.append(limit())
+        while True:
+            isl.Val(0)
+
+    with pytest.raises(LimitError):
+        step_by_step(endless, 400)
+
+
+def test_a_question_gets_all_its_operations_while_they_are_fast(
+    tried: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spend(tried, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], monkeypatch)
+    assert tried == [90, 120, 160, 213, 284, 378, 400]
+
+
+def test_a_question_whose_operations_get_slow_is_given_up(
+    tried: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spend(tried, [0.1, 60.0], monkeypatch)
+    assert tried == [90, 120]
