@@ -210,7 +210,7 @@ class Program:
         return self.source.error(
             node,
             f"The value of `{node.id}` comes from a loop that may have no iteration.",
-            reason="Then the loop variable has no value.",
+            reason="Then it has no value, or the one from before the loop.",
             hint="Compute the value from the bounds of the loop instead.",
         )
 
