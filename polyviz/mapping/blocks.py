@@ -8,7 +8,6 @@ cores share. Each value of it is packed once, however many blocks of rows read i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -163,9 +162,10 @@ def _sizes(
 ) -> dict[int, int]:
     """Sizes by member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
-    first = processor.l1_data * (Fraction(1) if even else Fraction(2, 3) if pack else Fraction(3, 4))
+    usual = 2 * processor.l1_data // 3 if pack else 3 * processor.l1_data // 4
+    first = processor.l1_data if even else usual
     second = 3 * processor.l2 // 8
-    fitting = min(int(first) // panel, second // _FEWEST_ROWS) // _DOUBLE
+    fitting = min(first // panel, second // _FEWEST_ROWS) // _DOUBLE
     depth = _rounded(fitting, 16, longest)
     rows = _rounded(second // (depth * _DOUBLE), tile_rows, _LARGEST_BLOCK)
     sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
