@@ -63,7 +63,7 @@ export function folding(summary: string, open: boolean, ...children: readonly Ch
 /** A folding part whose content is made when somebody unfolds it: what nobody sees takes no time before. */
 export function unfolding(summary: string, make: () => Child): HTMLDetailsElement {
   const part = folding(summary, false);
-  part.addEventListener('toggle', () => part.append(...[make()].filter((one): one is Node | string => one !== null)), { once: true });
+  part.addEventListener('toggle', () => part.append(make() ?? ''), { once: true });
   return part;
 }
 

@@ -1,6 +1,7 @@
 /** The live host: an anywidget whose model holds the JSON, and whose messages are questions to the kernel. */
 
 import { Inspector } from '../core/inspector';
+import { betweenPresses } from '../core/press';
 import { fieldsOf, pageOf, textOf } from '../core/values';
 
 /** What anywidget hands to `render`; only what is used here. */
@@ -21,10 +22,10 @@ const PATIENCE = 60_000;
 const SILENT = 'The kernel does not answer: it is busy with another cell, or gone. Run this cell again to reconnect.';
 
 function render({ model, el }: Context): () => void {
-  let patience: number | undefined;
+  let patience: ReturnType<typeof setTimeout> | undefined;
   const wait = (): void => {
-    window.clearTimeout(patience);
-    patience = window.setTimeout(() => inspector.answered(SILENT), PATIENCE);
+    clearTimeout(patience);
+    patience = setTimeout(() => inspector.answered(SILENT), PATIENCE);
   };
   const names = model.get('schedulers');
   const inspector = new Inspector(model.get('model'), {
@@ -37,32 +38,33 @@ function render({ model, el }: Context): () => void {
     schedulers: Array.isArray(names) ? names.map(textOf) : [],
     canRun: model.get('can_run') === true
   });
+  const afterwards = betweenPresses(inspector.root);
   // Which schedule to show comes with the model: one drawing, not two.
-  const redraw = (): void => inspector.show(model.get('model'), textOf(model.get('shown')));
-  const hear = (message: unknown): void => {
+  const redraw = (): void => afterwards(() => inspector.show(model.get('model'), textOf(model.get('shown'))));
+  const hear = (message: unknown): void => afterwards(() => take(message));
+  const take = (message: unknown): void => {
     const answer = fieldsOf(message);
-    const problem = textOf(answer['problem']);
-    if (answer['answer'] === 'page') {
+    const kind = answer['answer'];
+    if (kind === 'page') {
       inspector.keepPage(pageOf(answer['html']), textOf(answer['text']), answer['model']);
       return;
     }
-    window.clearTimeout(patience);
-    if (answer['answer'] === 'progress') {
-      inspector.report(textOf(answer['doing']));
+    clearTimeout(patience);
+    if (kind === 'progress' || kind === 'choice') {
+      if (kind === 'progress') {
+        inspector.report(textOf(answer['doing']));
+      } else {
+        inspector.offer(Number(answer['number']), [answer['choice']], false);
+      }
       wait();
       return;
     }
-    if (answer['answer'] === 'choice') {
-      inspector.offer(Number(answer['number']), [answer['choice']], false);
-      wait();
-      return;
-    }
-    if (answer['answer'] === 'choices') {
+    if (kind === 'choices') {
       inspector.offer(Number(answer['number']), [], true);
     }
     // Where the model is the same as before, only this tells what to show.
     inspector.choose(textOf(answer['show']));
-    inspector.answered(problem, textOf(answer['said']));
+    inspector.answered(textOf(answer['problem']), textOf(answer['said']));
   };
   model.on('change:model', redraw);
   model.on('msg:custom', hear);
@@ -70,7 +72,7 @@ function render({ model, el }: Context): () => void {
   return () => {
     model.off('change:model', redraw);
     model.off('msg:custom', hear);
-    window.clearTimeout(patience);
+    clearTimeout(patience);
     // The widget outlives its views, and keeps the element of the last one.
     inspector.root.remove();
   };

@@ -47,6 +47,20 @@ await scenario('somebody tunes jacobi-2d', async () => {
   await says(view.locator('.polyviz-script'), /apply\("parallel", at="S0.i"/);
 });
 
+await scenario('a slow hand selects a loop while the kernel answers', async () => {
+  await run('jacobi.ipynb');
+  const before = await view.locator('.polyviz-point').count();
+  await view.locator('input[aria-label^="Size n"]').focus();
+  await view.locator('.polyviz-tree .polyviz-word').first().hover();
+  await page.keyboard.press('ArrowRight');
+  await page.mouse.down();
+  // Answered long before: nothing is drawn under the hand.
+  await page.waitForTimeout(3000);
+  await counts(view.locator('.polyviz-point'), before);
+  await page.mouse.up();
+  await view.locator('[role="treeitem"][aria-selected="true"]').first().waitFor();
+});
+
 await scenario('somebody asks why lu is not parallel', async () => {
   await run('lu.ipynb');
   await unfold('Why?');
