@@ -24,6 +24,7 @@ from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.loops import For, instances
 from polyviz.codegen.row_blocks import Types, moved_along, only, row_block
+from polyviz.codegen.row_places_c import RowPlaces
 from polyviz.model.expression import Element, Expression, Name, rebuild
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class RowBlockPrinter:
     def write(self, block: RowBlock, indent: int) -> None:
         """The loops of ``block``: whole groups of rows, then those that are left."""
         self.vectors.use(block.dtype)
-        names = _Names(self.arrays, block)
+        names = _Names(self.arrays, block, self.printer.expression)
         row, column = block.rows.iterator, block.columns.iterator
         stop, start_column, stop_column = (
             names.of(f"{row}_stop"),
@@ -101,6 +102,8 @@ class RowBlockPrinter:
             self._line(indent + 1, f"const int64_t {name} = {self.printer.expression(bound)};")
         self._line(indent + 1, f"int64_t {row} = {self.printer.expression(block.rows.start)};")
         self._line(indent + 1, f"for (; {row} < {stop} - {count - 1}; {row} += {count}) {{")
+        for declaration in names.places.declarations():
+            self._line(indent + 2, declaration)
         self._columns(block, names, indent + 2)
         self._line(indent + 1, "}")
         self._line(indent + 1, f"for (; {row} < {stop}; {row}++) {{")
@@ -171,7 +174,7 @@ class RowBlockPrinter:
         missing = 2 * lanes - 1 - min(block.streams[number].span for number in shifted)
         self._line(indent, f"if ({column} < {stop} - {missing}) {{")
         for number in sorted(shifted):
-            first = self._load(block, block.streams[number].first)
+            first = self._load(names, block.streams[number].first)
             self._line(indent + 1, f"vector_{block.dtype} {names.stream(number)} = {first};")
         self._line(indent + 1, f"for (; {column} < {stop} - {missing}; {column} += {lanes}) {{")
         self._step(block, names, shifted, indent + 2)
@@ -188,11 +191,11 @@ class RowBlockPrinter:
             name = names.stream(number)
             following = names.of(f"{name}_next")
             if number in shifted:
-                load = self._load(block, moved_along(stream.first, self.vectors.lanes(block.dtype)))
+                load = self._load(names, moved_along(stream.first, self.vectors.lanes(block.dtype)))
                 self._line(indent, f"{vector} {following} = {load};")
             for offset in stream.offsets:
                 if number not in shifted:
-                    load = self._load(block, moved_along(stream.first, offset))
+                    load = self._load(names, moved_along(stream.first, offset))
                     self._line(indent, f"{vector} {names.element(number, offset)} = {load};")
                 elif offset:
                     shift = f"{self.vectors.shift(block.dtype, offset)}({name}, {following})"
@@ -205,7 +208,7 @@ class RowBlockPrinter:
         for update in block.updates:
             value = _with_names(update.value, block, names)
             assert isinstance(value, Expression)
-            cell = f"*(loose_{block.dtype} *)&{self._text(update.target)}"
+            cell = f"*(loose_{block.dtype} *)&{names.places.cell(update.target)}"
             self._store(block, cell, inner.expression(value), indent)
 
     def _store(self, block: RowBlock, cell: str, value: str, indent: int) -> None:
@@ -213,8 +216,8 @@ class RowBlockPrinter:
         source = statement.headline
         self.text.add(indent, f"{cell} = {value};  // line {statement.span.line}: {source}", statement)
 
-    def _load(self, block: RowBlock, element: Element) -> str:
-        return f"*(const loose_{block.dtype} *)&{self._text(element)}"
+    def _load(self, names: _Names, element: Element) -> str:
+        return f"*(const loose_{names.block.dtype} *)&{names.places.cell(element)}"
 
     def _text(self, node: Expression) -> str:
         return self.printer.expression(node)
@@ -226,10 +229,11 @@ class RowBlockPrinter:
 class _Names(LocalNames):
     """What the variables of one block are called: nothing that its loops or its updates mention."""
 
-    def __init__(self, arrays: ArrayPrinter, block: RowBlock) -> None:
+    def __init__(self, arrays: ArrayPrinter, block: RowBlock, text: Callable[[Expression], str]) -> None:
         bounds = (block.rows.start, block.rows.stop, block.columns.start, block.columns.stop)
         super().__init__(arrays, (*bounds, *block.updates))
         self.block = block
+        self.places = RowPlaces(block, arrays, self.of, text)
         self.vectors = [
             self.element(number, offset) for number, offset in dict.fromkeys(block.places.values())
         ]

@@ -61,13 +61,14 @@ def step_by_step(compute: Callable[[], Result], operations: int) -> Result:
 
     isl counts what it allocates, and not how long it works in between: its numbers can grow until one operation takes
     as long as thousands, and nothing stops it before the next. Where fewer operations took ``_LONGEST`` seconds of this
-    processor the others are not tried. Raises LimitError.
+    processor in one try, no more are tried. Raises LimitError.
 
     >>> step_by_step(lambda: isl.Set("{ [i] : 0 <= i < 9 }").count_val().to_python(), 1_000_000)
     9
     """
-    began, allowed = time.thread_time(), min(_USUAL, operations)
+    allowed = min(_USUAL, operations)
     while True:
+        began = time.thread_time()
         try:
             with at_most(allowed):
                 return compute()

@@ -81,7 +81,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def spend(tried: list[int], seconds: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask for more than there is, in attempts that take so many ``seconds`` of the processor, with 400 at the end."""
-    clock = iter([0.0, *seconds])
+    clock = iter([moment for lasted in seconds for moment in (0.0, lasted)] + [0.0])
     monkeypatch.setattr("polyviz.model.isl_limits.time.thread_time", lambda: next(clock))
 
     def endless() -> None:
@@ -96,7 +96,7 @@ def spend(tried: list[int], seconds: list[float], monkeypatch: pytest.MonkeyPatc
 def test_a_question_gets_all_its_operations_while_they_are_fast(
     tried: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spend(tried, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], monkeypatch)
+    spend(tried, [0.9] * 6, monkeypatch)
     assert tried == [90, 120, 160, 213, 284, 378, 400]
 
 
