@@ -24,7 +24,7 @@ def cube(A, B, W, steps, n):
         for i in range(1, n - 1):
             for j in range(2, n - 1):
                 for k in range(1, n - 1):
-                    B[i, j, k] = W[i, j, k] * (A[i + 1, j, k] - A[i - 1, j, k] + A[i, j + 1, k] - A[i, j - 2, k]) + A[i, j, k + 1]
+                    B[i, j, k] = W[i, j, k] * (A[i + 1, j, k] - A[i - 1, j, k] - A[i, j - 2, k]) + A[i, j, k + 1]
         for i in range(1, n - 1):
             for j in range(2, n - 1):
                 for k in range(1, n - 1):
