@@ -67,15 +67,23 @@ def chosen(x, r):
     r[1] = high
     r[2] = near
 """
+MATRICES = """
+def matrices(A, B, x, y, z):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            y[i] += A[i, j] * x[j]
+            z[i] += B[i, j] * x[j]
+"""
 LENGTHS = [1, 3, 15, 31, 32, 33, 63, 64, 65, 79, 100, 517]
 
 
 def arrays_of(text: str, count: int, dtype: str) -> tuple[np.ndarray, ...]:
     x = np.random.default_rng(count).random(count).astype(dtype)
-    if text is not ROWS:
+    if text not in (ROWS, MATRICES):
         return x, np.ones(3, dtype)
     A = np.random.default_rng(1).random((max(5, count // 40), count)).astype(dtype)
-    return A, np.resize(x, max(count, len(A))), np.ones(len(A), dtype), np.zeros(len(A), dtype)
+    vectors = np.resize(x, max(count, len(A))), np.ones(len(A), dtype), np.zeros(len(A), dtype)
+    return (A, A + A, *vectors) if text is MATRICES else (A, *vectors)
 
 
 def text_of(text: str, **options: object) -> str:
@@ -102,7 +110,7 @@ def test_who_gets_vectors(text: str, vectors: int) -> None:
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("count", LENGTHS)
-@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, CHOSEN])
+@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, CHOSEN, MATRICES])
 def test_all_lengths(text: str, count: int, dtype: str) -> None:
     agree_at(text, *arrays_of(text, count, dtype), target="c")
 
@@ -117,6 +125,19 @@ def test_no_lanes(options: dict[str, object]) -> None:
     for text in (MOMENTS, ROWS):
         assert "lane" not in text_of(text, **options)
         agree_at(text, *arrays_of(text, 100, "float64"), target="c", **options)
+
+
+def test_matrices_are_asked_for_ahead() -> None:
+    """Each line of both, once for each group of vectors; what stays in a cache, or is read alone, is not."""
+    lines = [line.strip() for line in text_of(MATRICES).splitlines()]
+    asked = [line for line in lines if line.startswith("fetch_ahead(")]
+    size = next(int(line.rpartition(" += ")[2].split(")")[0]) for line in lines if line.startswith("for (; j < "))
+    assert asked == [f"fetch_ahead(&{array}[i][{place}], 2048);" for array in "AB" for place in _every_line(size)]
+    assert "fetch_ahead" not in text_of(ROWS)
+
+
+def _every_line(size: int) -> list[str]:
+    return ["j", *(f"j + {place}" for place in range(8, size, 8))]
 
 
 OTHERWISE = {
@@ -157,7 +178,7 @@ def test_no_lanes_are_promised_where_iterations_are_left_out(loop: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS])
+@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, MATRICES])
 def test_the_same_bits_wherever_arrays_lie(text: str, dtype: str) -> None:
     kernel = shared_kernel(text, "c")
     for count in (517, 1003):
