@@ -10,7 +10,8 @@
         }
     }
 
-A subscript that moves by the same number in every iteration is in range throughout if it is at both ends of the loop.
+A subscript that moves by the same number in every iteration is in range throughout if it is at both ends of the loop,
+one that was clamped if the numbers between which it lies are.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.loops import Block, Instance
+from polyviz.codegen.subscript_bounds import bounds_of, written_out_subscripts
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
+from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Binary, Constant, Element, Loop, Name, While, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.dtypes import Type
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import For, LoopNode
+    from polyviz.codegen.subscript_bounds import Bounds
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Expression, Instruction
     from polyviz.model.plan import Plan
@@ -95,16 +100,16 @@ class VersionPrinter:
     def _tested(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> list[Element]:
         """The references in ``loop`` whose subscripts are tested; none where it is not innermost."""
         found = []
+        defined: dict[Expression, Expression] = {}
         for instance in _instances(loop.body) or ():
             if instance.statement not in bodies:
                 return []
             statement = self.scop.statement(instance.statement)
-            for line in placed_body(statement, bodies[instance.statement], instance.arguments):
-                parts = list(walk(line))
-                if any(isinstance(part, Loop | While) for part in parts):
-                    return []
-                elements = [part for part in parts if isinstance(part, Element)]
-                found += [one for one in elements if is_checked(self.scop, one, statement)]
+            body = placed_body(statement, bodies[instance.statement], instance.arguments)
+            if any(isinstance(part, Loop | While) for line in body for part in walk(line)):
+                return []
+            elements = written_out_subscripts(body, defined)
+            found += [written for one, written in elements if is_checked(self.scop, one, statement)]
         return found
 
     def write(self, loop: For, condition: str, indent: int) -> None:
@@ -128,16 +133,52 @@ def tests_of(
         return None
     found = []
     for axis, subscript in enumerate(element.subscripts):
-        places = [subscript]
-        for loop in loops:
-            step = step_of(subscript, loop.iterator, fixed)
-            if step is None:
-                return None
-            ends = (loop.start, _last(loop)) if step else (loop.start,)
-            places = [_at(place, loop.iterator, end) for place in places for end in ends]
         extent = arrays.tested_extent(element.array, axis)
-        found += [f"(uint64_t)({printer.expression(place)}) < (uint64_t){extent}" for place in places]
+        places = _places(subscript, loops, fixed)
+        if places is not None:
+            found += [f"(uint64_t)({printer.expression(place)}) < (uint64_t){extent}" for place in places]
+            continue
+        ends = {loop.iterator: (loop.start, _last(loop)) for loop in loops}
+        bounds = bounds_of(subscript, ends, fixed, lambda part: _type_of(part, printer))
+        if not bounds.known:
+            return None
+        found += _tests_of_bounds(bounds, printer, extent)
     return found
+
+
+def _places(
+    subscript: Expression, loops: Sequence[For | Loop], fixed: frozenset[Expression]
+) -> list[Expression] | None:
+    """``subscript`` at the ends of ``loops``; None where it does not move by the same number in every iteration."""
+    places = [subscript]
+    for loop in loops:
+        step = step_of(subscript, loop.iterator, fixed)
+        if step is None:
+            return None
+        ends = (loop.start, _last(loop)) if step else (loop.start,)
+        places = [_at(place, loop.iterator, end) for place in places for end in ends]
+    return places
+
+
+def _tests_of_bounds(bounds: Bounds, printer: CExpressionPrinter, extent: str) -> list[str]:
+    """What holds where all between ``bounds`` is in range: one comparison for what bounds both sides."""
+    both = [value for value in bounds.least if value in bounds.greatest]
+    found = [f"(uint64_t)({printer.expression(value)}) < (uint64_t){extent}" for value in both]
+    below = [value for value in bounds.least if value not in both and not _is_natural(value)]
+    found += [f"{printer.expression(value)} >= 0" for value in below]
+    found += [f"{printer.expression(value)} < {extent}" for value in bounds.greatest if value not in both]
+    return found
+
+
+def _is_natural(value: Expression) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, int) and value.value >= 0
+
+
+def _type_of(element: Element, printer: CExpressionPrinter) -> Type | None:
+    try:
+        return infer(element, printer.environment)
+    except CodegenError:
+        return None
 
 
 def _last(loop: For | Loop) -> Expression:
@@ -148,10 +189,10 @@ def _last(loop: For | Loop) -> Expression:
 
 
 def _instances(node: LoopNode) -> list[Instance] | None:
-    """The instances that are all of ``node``; None where there are loops in it, or something is decided or declared."""
+    """The instances that are all of ``node``; None where there are loops in it, or something is decided."""
     if isinstance(node, Instance):
         return [node]
-    if not isinstance(node, Block) or node.declares:
+    if not isinstance(node, Block):
         return None
     inside = [_instances(child) for child in node.children]
     return None if None in inside else [one for found in inside for one in found or ()]

@@ -31,7 +31,7 @@ SCATTERED = """
     def f(A, x, y, n):
         for i in range(y.shape[0]):
             for j in range(n):
-                y[i] += A[i * n + 2 * j] * x[int(A[j]) % 4]
+                y[i] += A[i * n + 2 * j] * x[int(A[j] * 3)]
     """
 BY_A_SIZE = """
     def f(A, x, y, n):
