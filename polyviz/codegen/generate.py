@@ -9,6 +9,7 @@ import numpy as np
 
 from polyviz.codegen.bodies import fits
 from polyviz.codegen.c import print_c
+from polyviz.codegen.conditional_sums import adds_under_conditions
 from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import unsure_note
@@ -71,6 +72,7 @@ def generate(
         threads=plan.threads,
         exact=bool(decisive),
         scalar=plan.scalar,
+        branching=plan.target == "c" and contract == "strict" and adds_under_conditions(scop, environment),
         transposed=transposed,
     )
 

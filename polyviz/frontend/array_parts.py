@@ -13,7 +13,7 @@ from polyviz.frontend.visited import located, visited
 from polyviz.frontend.windows import window_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -81,6 +81,19 @@ class View:
                     return None
                 chosen.append(found)
         return self._at([*chosen, *rest])
+
+    def is_chosen_by(self, index: ast.expr, ranks: Mapping[str, int]) -> bool:
+        """Whether ``index`` is an array, a mask, that may go along more than one whole dimension of the array.
+
+        Where it does not, it has a place among the subscripts of the array, ``A[i][m]`` is ``A[i, m]``.
+        """
+        if not _is_array(index, ranks):
+            return False
+        walked = [one for one in self.indices if is_walked(one)]
+        is_along = not self.is_turned and (not walked or _is_full(walked[0]))
+        dimensions = ranks.get(self.base.id, 0) - (len(self.indices) - len(walked))
+        count = ranks[index.id] if isinstance(index, ast.Name) else dimensions
+        return not is_along or count != 1
 
     def _axis_of(self, place: int) -> int:
         """The dimension of the array that the subscript at ``place`` is for."""
@@ -150,7 +163,8 @@ class _Chains(ast.NodeTransformer):
                 return node
         if not any(isinstance(index, ast.Slice) for index in indices) or not is_view(node.value, indices):
             return node
-        part = View("", base, tuple(indices)).part(listed_indices(node.slice))
+        view = View("", base, tuple(indices))
+        part = None if view.is_chosen_by(node.slice, self._ranks) else view.part(listed_indices(node.slice))
         if part is None:
             return node
         part.ctx = node.ctx
@@ -163,6 +177,22 @@ def is_view(value: ast.Subscript, indices: Sequence[ast.expr]) -> bool:
     fixed = [index for index in indices if not is_new_axis(index)]
     bounds = [one for index in fixed for one in (_bounds(index) if isinstance(index, ast.Slice) else [index])]
     return not is_chain and all(map(_is_integer, bounds))
+
+
+def _is_array(index: ast.expr, ranks: Mapping[str, int]) -> bool:
+    """Whether the subscript ``index`` is an array of truth values or places."""
+    match index:
+        case ast.Compare():
+            return True
+        case ast.Name(id=name):
+            return bool(ranks.get(name))
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_array(operand, ranks)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_array(left, ranks) or _is_array(right, ranks)
+        case ast.Subscript(value=ast.Name()):
+            return any(map(is_walked, listed_indices(index.slice)))
+    return False
 
 
 def _is_integer(node: ast.expr) -> bool:

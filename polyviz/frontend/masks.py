@@ -29,14 +29,16 @@ _TESTS = frozenset(
 def is_mask(node: ast.expr, known: Container[str], canonical: Callable[[ast.expr], str | None]) -> bool:
     """Whether every element of ``node`` is a truth value; ``known`` are names of arrays of such.
 
-    >>> texts = ("a > 3", "m & ~(a < b)", "a & b", "0 < a < 3")
+    >>> texts = ("a > 3", "m & ~(a < b)", "a & b", "0 < a < 3", "m[1:]")
     >>> [is_mask(ast.parse(text, mode="eval").body, {"m"}, lambda node: None) for text in texts]
-    [True, True, False, False]
+    [True, True, False, False, True]
     """
     match node:
         case ast.Compare(ops=[_]):
             return True
         case ast.Name(id=name):
+            return name in known
+        case ast.Subscript(value=ast.Name(id=name)):
             return name in known
         case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _LOGICAL):
             return is_mask(left, known, canonical) and is_mask(right, known, canonical)

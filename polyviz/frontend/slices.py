@@ -112,12 +112,12 @@ class SliceReader:
 
     def _masked(self, target: ast.Subscript) -> Chosen | None:
         """The elements that a mask chooses, of an array or along one dimension; None for anything else."""
-        if not isinstance(target.value, ast.Name):
-            return None
         found = mask_along(target, self._elements.is_mask)
-        region = None if found is None else self._elements.region(found.target)
-        depth = 0 if found is None or region is None else len(self._sums.shape(found.mask))
-        if found is None or region is None or not 0 < depth <= (len(region.axes) if found.is_alone else 1):
+        if found is None or not (isinstance(target.value, ast.Name) or (found.is_alone and is_part(target.value))):
+            return None
+        region = self._elements.region(found.target)
+        depth = 0 if region is None else len(self._sums.shape(found.mask))
+        if region is None or not 0 < depth <= (len(region.axes) if found.is_alone else 1):
             return None
         return Chosen(region, found.mask, found.place, depth)
 
@@ -129,7 +129,8 @@ class SliceReader:
         names = [self._iterator(position) for position in range(len(whole.axes))]
         element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._sums.before = []
-        chosen = self._elements.at(mask, replace(whole, parts=whole.axes[first:last]), names[first:last])
+        along = replace(whole, parts=whole.axes[first:last], is_turned=False)
+        chosen = self._elements.at(mask, along, names[first:last])
         source = self._elements.at(unmasked(value, mask, self._sums.is_sum), whole, names)
         added, self._sums.before = self._sums.before, []
         once, before = apart(added, set(names))

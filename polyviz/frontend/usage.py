@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Position = Literal["affine", "rounded", "condition", "data"]
+# Not `&` and `|`, which join masks, too.
+_KEEPS_INTEGERS = ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod | ast.LShift | ast.RShift
 
 
 @dataclass
@@ -93,6 +95,17 @@ def subscript_chain(node: ast.Subscript) -> tuple[ast.expr, tuple[ast.expr, ...]
     return base, indices
 
 
+def _direct_indices(node: ast.Subscript) -> tuple[ast.expr, ...]:
+    """Those of ``subscript_chain`` that are along dimensions of the array itself, not of a slice: ``A[1:][m]``."""
+    while isinstance(node.value, ast.Subscript) and _has_slice(node.value):
+        node = node.value
+    return subscript_chain(node)[1]
+
+
+def _has_slice(node: ast.Subscript) -> bool:
+    return any(isinstance(index, ast.Slice) for index in subscript_chain(node)[1])
+
+
 def _is_ellipsis(index: ast.expr) -> bool:
     return isinstance(index, ast.Constant) and index.value is Ellipsis
 
@@ -102,8 +115,7 @@ def is_integer_form(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return type(node.value) is int
     if isinstance(node, ast.BinOp):
-        kept = isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod)
-        return kept and is_integer_form(node.left) and is_integer_form(node.right)
+        return isinstance(node.op, _KEEPS_INTEGERS) and is_integer_form(node.left) and is_integer_form(node.right)
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub | ast.UAdd) and is_integer_form(node.operand)
     if isinstance(node, ast.Call):
@@ -233,7 +245,8 @@ class _Visitor(ast.NodeVisitor):
             self._at_least(base.id, 1)  # as many as it has
         elif isinstance(base, ast.Name):
             self.usage.names.add(base.id)
-            self.usage.subscripts[base.id].setdefault(len(indices) - sum(map(is_new_axis, indices)), node)
+            direct = _direct_indices(node)
+            self.usage.subscripts[base.id].setdefault(len(direct) - sum(map(is_new_axis, direct)), node)
         else:
             self._visit_at("data", base)
         for index in indices:

@@ -121,7 +121,7 @@ class _Writer:
     def _written(self, view: View | Reshaped, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
         rank = self._told.get(view.base.id, 0)
         fixed = 0 if isinstance(view, Reshaped) else sum(not is_walked(index) for index in view.indices)
-        uses = _Uses(view, rank and rank - fixed)
+        uses = _Uses(view, rank and rank - fixed, self._told)
         written = visited(uses, copy.deepcopy(list(rest)))
         return None if uses.has_others else written
 
@@ -139,12 +139,13 @@ class _Writer:
 class _Uses(ast.NodeTransformer):
     """Puts parts of the array in the place of the name; ``has_others`` tells that it is used otherwise.
 
-    ``dimensions`` are those of the part, 0 where they are not known.
+    ``dimensions`` are those of the part, 0 where they are not known; ``told`` those of other arrays.
     """
 
-    def __init__(self, view: View | Reshaped, dimensions: int) -> None:
+    def __init__(self, view: View | Reshaped, dimensions: int, told: Mapping[str, int]) -> None:
         self._view = view
         self._dimensions = dimensions
+        self._told = told
         self._conditions: list[ast.expr] = []
         self.has_others = False
 
@@ -194,8 +195,14 @@ class _Uses(ast.NodeTransformer):
                 return self._placed(None if axis is None else self._view.extent(axis, self._conditions), node)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name == self._view.name:
                 index = self.visit(index)
+                if self._is_chosen_by(index):
+                    whole = self._placed(self._view.whole, node.value)
+                    return ast.copy_location(ast.Subscript(whole, index, node.ctx), node)
                 return self._placed(self._view.part(listed_indices(index), self._conditions), node)
         return self.generic_visit(node)  # type: ignore[return-value]  # a subscript stays an expression
+
+    def _is_chosen_by(self, index: ast.expr) -> bool:
+        return isinstance(self._view, View) and self._view.is_chosen_by(index, self._told)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node:

@@ -112,15 +112,15 @@ class Program:
 
     ``lines`` maps 1-based lines of ``text`` to statements; ``notes`` say what the code generator could not do.
     ``failures`` tell of the subscripts and steps that are tested. The C function returns 0, ``NO_MEMORY``, or a
-    positive code that stands for one of them (1-based).
-    ``checked``: some are tested while it runs, so it may stop half-way and the caller must be able to
-    restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
-    arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
-    parallel loops, None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract,
-    since a last bit decides about a whole number. ``scalar``: the compiler makes no vector instructions. ``untiled``
-    are the statements whose register tiles the types rule out. ``transposed`` are the arrays of the caller that lie in
-    Fortran order and are handed over as their transposes. ``sizes`` are the parameters made of others, in order: who
-    calls may know those of the part as written only.
+    positive code that stands for one of them (1-based). ``checked``: some are tested while it runs, so it may stop
+    half-way and the caller must be able to restore ``written`` arrays. ``device`` describes kernels and launches
+    where the text is CUDA. ``results`` are the arrays and scalars handed back, in order, as one tuple when
+    ``result_is_tuple``. ``threads`` bounds how many run parallel loops, None for one per core. ``exact``: the
+    compiler fuses and reorders nothing, whatever the contract, since a last bit decides about a whole number.
+    ``scalar``: the compiler makes no vector instructions. ``branching``: it turns no branches into choices, which
+    may cost a sum of -0.0 its sign. ``untiled`` are the statements whose register tiles the types rule out.
+    ``transposed`` are the arrays of the caller that lie in Fortran order and are handed over as their transposes.
+    ``sizes`` are the parameters made of others, in order: who calls may know those of the part as written only.
     """
 
     target: str
@@ -142,13 +142,14 @@ class Program:
     threads: int | None = None
     exact: bool = False
     scalar: bool = False
+    branching: bool = False
     untiled: tuple[str, ...] = ()
     transposed: tuple[str, ...] = ()
 
     def runs_as(self, other: Program) -> bool:
         """Whether the same happens as with ``other``: of one text different things can be compiled and run."""
         mine, theirs = (
-            (one.target, one.text, one.threads, one.scalar, one.compiled_as) for one in (self, other)
+            (one.target, one.text, one.threads, one.scalar, one.branching, one.compiled_as) for one in (self, other)
         )
         return mine == theirs
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from polyviz.errors import ArgumentError
 from polyviz.model.expression import (
@@ -32,6 +35,11 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "%": operator.mod,
     "**": operator.pow,
     "/": operator.truediv,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
 }
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -49,18 +57,26 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "float": float,
     "round": round,
 }
+_MODULES = {"math": math, "numpy": np}
 
 
 def evaluate_integer(expression: Expression, values: Mapping[str, int]) -> int:
-    """``expression`` with the parameters at ``values``; raises ArgumentError where Python would raise.
+    """``expression`` with the parameters at ``values``.
+
+    Raises ArgumentError where Python would raise, and where the value does not fit into 64 bits.
 
     >>> evaluate_integer(Binary("//", Name("n"), Constant(2)), {"n": 7})
     3
     """
     try:
-        return operator.index(evaluate(expression, values))
-    except (ArithmeticError, TypeError, KeyError) as error:
+        value = operator.index(evaluate(expression, values))
+    except (ArithmeticError, TypeError, ValueError, KeyError) as error:
         raise ArgumentError("A size cannot be computed from the arguments.", reason=str(error)) from error
+    if not -(2**63) <= value < 2**63:
+        raise ArgumentError(
+            "A size that follows from the arguments does not fit into 64 bits.", reason=f"It is {value}."
+        )
+    return value
 
 
 def with_made_sizes(program: Program, parameters: Mapping[str, int]) -> Mapping[str, int]:
@@ -116,9 +132,17 @@ def _conditional(node: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _call(node: Any, values: Mapping[str, Any]) -> Any:
-    if node.function not in _CALLS:
-        raise TypeError("Call cannot be evaluated here")
-    return _CALLS[node.function](*(evaluate(argument, values) for argument in node.arguments))
+    function = _CALLS.get(node.function) or _of_module(node.function)
+    return function(*(evaluate(argument, values) for argument in node.arguments))
+
+
+def _of_module(function: str) -> Callable[..., Any]:
+    """The function of ``math`` or ``numpy``, as in ``int(math.log2(n))``."""
+    module, _, name = function.rpartition(".")
+    found: Callable[..., Any] | None = getattr(_MODULES.get(module), name, None)
+    if found is None:
+        raise TypeError(f"{function} cannot be evaluated here")
+    return found
 
 
 _RULES: dict[type, Callable[[Any, Mapping[str, Any]], Any]] = {

@@ -51,6 +51,13 @@ FLAGS_OF_GCC = ("-fno-tree-loop-distribution",)
 """gcc 12 also tears loops apart whose statements need each other's values: over complex numbers (``A[0, j] -=
 A[j, k + 1]`` beside ``A[j, k - 1] += A[j, k + 3]``), and over real ones where it first makes versions of the loop for
 conditions inside. What may be torn apart is apart in the text. clang does not know the option."""
+BRANCHING_FLAGS = ("-fno-tree-loop-if-convert",)
+"""gcc 12 runs a sum under a condition in vectors as one that adds 0.0 where the condition does not hold, also where the
+text adds -0.0 there: a sum of -0.0 becomes 0.0. clang does not, nor does it know the option."""
+BRANCHING_NOTE = (
+    "Compiled without choices in the place of branches: gcc would make 0.0 of a sum of -0.0 under a condition, which "
+    "the strict contract forbids."
+)
 ONE_THREAD_FLAGS = ("-fno-openmp", "-fopenmp-simd")
 """For one thread nothing becomes a function of its own that threads are handed, in which gcc no longer knows that
 arrays lie apart, nor are two loops made one; vector loops stay what they are."""
@@ -98,7 +105,8 @@ class NativeRunner:
             built = BuildCache().library(program.text, chosen, program.compiled_as, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
-        self.notes: tuple[str, ...] = (built.note,) if built.note else ()
+        branches = BRANCHING_NOTE if set(BRANCHING_FLAGS) <= set(flags) else ""
+        self.notes: tuple[str, ...] = tuple(note for note in (built.note, branches) if note)
         self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
         self._most_threads = thread_limit(program.threads)
         self._threads = NativeThreads(built.path, self._most_threads)
@@ -269,7 +277,8 @@ def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     lanes = without_vectors(toolchain) if program.scalar else ()
     numbers = COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()
     alone = ONE_THREAD_FLAGS if program.threads == 1 and toolchain.openmp else ()
-    return (*wrapping, *lanes, *numbers, *alone, *(() if toolchain.is_clang else FLAGS_OF_GCC))
+    branches = BRANCHING_FLAGS if program.branching else ()
+    return (*wrapping, *lanes, *numbers, *alone, *(() if toolchain.is_clang else (*FLAGS_OF_GCC, *branches)))
 
 
 def as_handed_over(program: Program, given: Values) -> Values:

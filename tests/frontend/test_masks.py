@@ -35,6 +35,53 @@ def test_chosen_elements_are_set(target: str, contract: str, dtype: str) -> None
     same_compiled(several, given, target, contract)
 
 
+def of_parts(Z, N, x, i):
+    birth = (N == 3) & (Z[1:-1, 1:-1] < 2)
+    Z[1:-1, 1:-1][birth | (N > 4)] = 7
+    Z[:, 1:][Z[:, 1:] > 8] -= 1
+    Z.T[Z.T < 1] = -1
+    part = Z[1:-1, 1:-1]
+    part[~birth & (part > 3)] += 1
+    part[birth[::-1, :]] *= 2
+    Z[i, 1:][Z[i, 1:] > 4] += i
+    Z[2:, :][N[:, 0] > 3] = 5
+    end = x[2:]
+    end[end > 1] = 0
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_elements_of_parts_are_chosen(target: str) -> None:
+    random = np.random.default_rng(3)
+    given = {
+        "Z": random.integers(0, 6, (7, 6)),
+        "N": random.integers(0, 6, (5, 4)),
+        "x": random.integers(0, 6, 5),
+        "i": 2,
+    }
+    same_compiled(of_parts, given, target, "strict")
+
+
+def test_a_mask_of_a_part_says_nothing_of_the_dimensions_of_the_array() -> None:
+    given = {"Z": np.arange(20.0).reshape(4, 5), "m": np.arange(6).reshape(2, 3) > 2}
+    text = "def f(Z, m):\n mask = m[:, :] != 0\n Z[1:-1, 1:-1][mask] = 1.0"
+    same_compiled(function_of(text), given, "c", "strict")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Z[at][Z[at, 0] > 1] = 1.0",  # a copy gets the elements
+        "Z[Z > 2][Z[Z > 2] > 1] = 1.0",
+        "Z[1:, :][::-1, :][Z[1:, :] > 2] = 1.0",
+        "Z[::-1, :][Z > 2] = 1.0",  # NumPy finds the elements before it sets the first one
+        "Z[1:, :][Z[1:, 0] > 1, 1:] = 7.0",
+    ],
+)
+def test_other_choices_of_parts_are_refused(line: str) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(Z, at):\n B = Z[at, 0] + 1.0\n {line}")
+
+
 def flagged(m, x):
     flags = x[:] > 1
     flags[~flags] = True
