@@ -15,7 +15,7 @@ from polyviz.errors import OutOfBoundsError
 from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.errors import Span
     from polyviz.model.scop import Access, Scop, Statement
@@ -124,6 +124,14 @@ def may_leave(scop: Scop) -> frozenset[tuple[str, Span | None]]:
     return _may_leave(_Identity(scop))
 
 
+def axes_inside(scop: Scop) -> frozenset[tuple[str, Span | None, int]]:
+    """The axes along which *may* accesses stay inside their arrays, told by statement, where they stand, and axis.
+
+    Subscripts that depend on data are taken for inside, as the accesses are: this tells of the affine ones beside them.
+    """
+    return _axes_inside(_Identity(scop))
+
+
 def bounded_by_strides(scop: Scop) -> frozenset[tuple[str, Span | None]]:
     """The places, told in the same way, of linearised subscripts that :func:`check_bounds` looks at."""
     return _bounded_by_strides(_Identity(scop))
@@ -151,6 +159,19 @@ def _may_leave(key: _Identity) -> frozenset[tuple[str, Span | None]]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=64)
+def _axes_inside(key: _Identity) -> frozenset[tuple[str, Span | None, int]]:
+    scop, touched = key.scop, _touched_cells(key)
+    inside: set[tuple[str, Span | None, int]] = set()
+    outside: set[tuple[str, Span | None, int]] = set()
+    for statement, access in all_accesses(scop):
+        if access.exact or access.strides or access.span is None:
+            continue
+        for axis, stays in enumerate(_along_axes(scop, statement, access, touched.get(access.array))):
+            (inside if stays else outside).add((statement.name, access.span, axis))
+    return frozenset(inside - outside)
+
+
 def _read_back(statement: Statement, leaving: Sequence[Access]) -> set[Span | None]:
     """Where ``statement`` reads an array that one of the accesses ``leaving`` writes, and no access tells of it: what
     an instance reads of what it wrote itself is none, but leads to the same place."""
@@ -162,11 +183,16 @@ def _read_back(statement: Statement, leaving: Sequence[Access]) -> set[Span | No
 
 
 def _stays(scop: Scop, statement: Statement, access: Access, touched: isl.Set | None) -> bool:
+    return all(_along_axes(scop, statement, access, touched))
+
+
+def _along_axes(
+    scop: Scop, statement: Statement, access: Access, touched: isl.Set | None
+) -> Iterator[bool]:
+    """Whether ``access`` stays inside its array, axis by axis."""
     cells = restricted(scop, statement, access).range()
-    return all(
-        _is_inside(_axis(cells, axis), extent, None if touched is None else _axis(touched, axis))
-        for axis, extent in enumerate(scop.array(access.array).extents)
-    )
+    for axis, extent in enumerate(scop.array(access.array).extents):
+        yield _is_inside(_axis(cells, axis), extent, None if touched is None else _axis(touched, axis))
 
 
 def _axis(cells: isl.Set, axis: int) -> isl.Set:

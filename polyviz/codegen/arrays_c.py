@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import inner_iterators
-from polyviz.codegen.calling import is_checked, out_of_range, run_time_failures, tested_steps
+from polyviz.codegen.calling import (
+    is_checked,
+    is_checked_along,
+    out_of_range,
+    run_time_failures,
+    tested_steps,
+)
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import (
@@ -178,7 +184,7 @@ class ArrayPrinter:
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
         known = self.untested or self.in_range
-        if self.statement is not None and not known and is_checked(self.scop, element, self.statement):
+        if self.statement is not None and not known and is_checked_along(self.scop, axis, element, self.statement):
             code = self.failure(out_of_range(element))
             test, variable = ("noted_index", self.noted_in) if self.noted_in else ("checked_index", "failure")
             self.helpers.add(test)

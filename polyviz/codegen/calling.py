@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.bounds import bounded_by_strides, may_leave
+from polyviz.analysis.bounds import axes_inside, bounded_by_strides, may_leave
 from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.typing import first_span
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Constant, Element, Loop, Unary, walk
+from polyviz.model.linear import linear_terms
 from polyviz.model.program import ArrayType, Failure, LocalArray
 
 if TYPE_CHECKING:
@@ -114,6 +115,14 @@ def is_checked(scop: Scop, element: Element, statement: Statement) -> bool:
     if not element.affine:
         return (statement.name, element.span) not in bounded_by_strides(scop)
     return (statement.name, element.span) in may_leave(scop)
+
+
+def is_checked_along(scop: Scop, axis: int, element: Element, statement: Statement) -> bool:
+    """Whether that holds for one of the subscripts: beside one that depends on data others may be affine."""
+    if not is_checked(scop, element, statement):
+        return False
+    is_affine = linear_terms(element.subscripts[axis]) is not None
+    return not is_affine or (statement.name, element.span, axis) not in axes_inside(scop)
 
 
 def _elements(statement: Statement) -> list[Element]:

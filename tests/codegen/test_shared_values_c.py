@@ -49,7 +49,7 @@ def arguments(count: int = 40) -> tuple[object, ...]:
 def test_a_helper_rounds_down_once(contract: str) -> None:
     kernel = agree(bilinear, *arguments(), target="c", contract=contract)
     lines = kernel.source[kernel.source.index("int64_t kernel_") :]
-    assert lines.count("floor_div_f64(") == 2  # one for each direction
+    assert lines.count("floor_div_f64(") == 2 * lines.count("for (int64_t p = ")  # one for each direction
 
 
 def test_constants_stand_in_front_of_the_assignment(golden: Callable[..., None]) -> None:
