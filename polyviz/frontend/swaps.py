@@ -1,9 +1,9 @@
-"""Arrays that change names at the end of every time step: each step is written with the arrays that it really means.
+"""Arrays that change names in every time step: each step is written with the arrays that it really means.
 
-``A, B = B, A`` as the last line of a loop over ``t`` moves nothing. Even steps read ``A`` where odd ones read ``B``, so
-the body stands there twice, under conditions on ``t``; what follows the loop does so likewise. Where one of them is
-returned, that is a copy of the one that has the name then: of arrays that the function makes nobody can tell, and of
-those of the caller a note says it.
+``A, B = B, A`` as the last line of a loop over ``t``, or as the first, moves nothing. Even steps read ``A`` where odd
+ones read ``B``, so the body stands there twice, under conditions on ``t``; what follows the loop does so likewise.
+Where one of them is returned, that is a copy of the one that has the name then: of arrays that the function makes
+nobody can tell, and of those of the caller a note says it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _block(body: list[ast.stmt], around: _Around) -> list[ast.stmt] | None:
         if _names(rest) & set(swap.names):
             # What comes after the last mention is the same in each case, such as the return of a result.
             last = max(place for place, one in enumerate(rest) if _names([one]) & set(swap.names))
-            rest = [*_variants(swap.count, swap, rest[: last + 1], node), *rest[last + 1 :]]
+            rest = [*_variants(swap.count, [*swap.meanings], rest[: last + 1], node), *rest[last + 1 :]]
         mark = [swap.mark(), *marks] if around.is_cell else []
         return [*body[:position], swap.loop(), *mark, *rest, *returned]
     return None
@@ -117,7 +117,7 @@ def _block(body: list[ast.stmt], around: _Around) -> list[ast.stmt] | None:
 class _Swap:
     """The loop ``node`` whose body ends by giving each of ``names`` what the one at the same place of ``values`` had.
 
-    ``body`` is what stands before; ``start`` and ``stop`` are those of the range.
+    ``body`` is the rest of it; ``start`` and ``stop`` are those of the range. ``comes_first``: it begins so instead.
     """
 
     node: ast.For
@@ -126,6 +126,7 @@ class _Swap:
     values: tuple[str, ...]
     start: ast.expr
     stop: ast.expr
+    comes_first: bool
 
     @property
     def meanings(self) -> Iterator[Mapping[str, str]]:
@@ -155,7 +156,9 @@ class _Swap:
         """The loop with a body for each meaning of the names."""
         variable = self.node.target.id if isinstance(self.node.target, ast.Name) else ""
         done = _difference(ast.Name(variable, ast.Load()), self.start)
-        loop = ast.For(self.node.target, self.node.iter, _variants(done, self, self.body, self.body[0]), [])
+        first, *others = self.meanings
+        meanings = [*others, first] if self.comes_first else [first, *others]
+        loop = ast.For(self.node.target, self.node.iter, _variants(done, meanings, self.body, self.body[0]), [])
         return ast.copy_location(loop, self.node)
 
 
@@ -194,9 +197,10 @@ def _difference(left: ast.expr, right: ast.expr) -> ast.expr:
     return copy.deepcopy(left) if is_zero else ast.BinOp(copy.deepcopy(left), ast.Sub(), copy.deepcopy(right))
 
 
-def _variants(count: ast.expr, swap: _Swap, body: Sequence[ast.stmt], place: ast.stmt) -> list[ast.stmt]:
-    """``body`` for each number of exchanges, under the condition that ``count`` of them were made."""
-    meanings = list(swap.meanings)
+def _variants(
+    count: ast.expr, meanings: Sequence[Mapping[str, str]], body: Sequence[ast.stmt], place: ast.stmt
+) -> list[ast.stmt]:
+    """``body`` for each of ``meanings``, under the condition that ``count`` exchanges led to it in their circle."""
     chosen = _renamed(body, meanings[-1])
     for number, meant in reversed(list(enumerate(meanings[:-1]))):
         turn = ast.BinOp(copy.deepcopy(count), ast.Mod(), ast.Constant(len(meanings)))
@@ -220,6 +224,8 @@ def _renamed(body: Sequence[ast.stmt], meant: Mapping[str, str]) -> list[ast.stm
 
 def _found(node: ast.For, names: GlobalNames) -> _Swap | None:
     exchanged = _exchanged(node.body)
+    comes_first = exchanged is None
+    exchanged = exchanged or _exchanged_first(node.body)
     if exchanged is None or not isinstance(node.target, ast.Name) or node.orelse:
         return None
     body, targets, values = exchanged
@@ -230,7 +236,7 @@ def _found(node: ast.For, names: GlobalNames) -> _Swap | None:
             pass
         case _:
             return None
-    swap = _Swap(node, body, targets, values, start, stop)
+    swap = _Swap(node, body, targets, values, start, stop, comes_first)
     return swap if body and not any(jumps_of(body)) and len(list(swap.meanings)) <= MOST else None
 
 
@@ -247,6 +253,12 @@ def _exchanged(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], t
     for targets, values in reversed(exchanges):
         given |= {target: given.get(value, value) for target, value in zip(targets, values, strict=True)}
     return (body, tuple(given), tuple(given.values())) if given else None
+
+
+def _exchanged_first(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]] | None:
+    """Likewise for an exchange that is the first line of ``body``, and what stands behind it."""
+    pairs = exchanged_names(body[0])
+    return None if pairs is None else (body[1:], tuple(pairs), tuple(pairs.values()))
 
 
 def _last_exchange(

@@ -41,6 +41,50 @@ def f(u, v, w, n):
     agree(text, u=np.arange(6.0) ** 2, v=np.arange(6.0), w=np.zeros(6), n=steps)
 
 
+FIRST = """
+def f(u, v, w, n):
+    for t in range(2, n):
+        u, v, w = w, u, v
+        for i in range(1, len(u) - 1):
+            w[i] = 2 * v[i] - u[i] + 0.1 * (v[i - 1] - 2 * v[i] + v[i + 1]) + t
+    v[0] = u[1]
+    for t in range(n):
+        v, w = w, v
+        w[1] += v[2] + t
+    u[2] = w[0]
+"""
+
+
+@pytest.mark.parametrize("steps", [0, 2, 3, 4, 5, 6])
+def test_arrays_exchanged_before_every_step(steps: int) -> None:
+    agree(FIRST, u=np.arange(6.0) ** 2, v=np.arange(6.0), w=np.ones(6), n=steps)
+
+
+def cheapest(wall):
+    before = np.zeros(wall.shape[1], dtype=wall.dtype)
+    costs = wall[0].copy()
+    for t in range(wall.shape[0] - 1):
+        before, costs = costs, before
+        for i in range(wall.shape[1]):
+            least = before[i]
+            if i > 0:
+                least = min(least, before[i - 1])
+            if i < wall.shape[1] - 1:
+                least = min(least, before[i + 1])
+            costs[i] = wall[t + 1, i] + least
+    return costs
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("rows", [1, 2, 5, 60])
+def test_the_array_that_was_filled_last_is_returned(rows: int, target: str) -> None:
+    same_compiled(cheapest, {"wall": np.random.default_rng(1).integers(0, 9, (rows, 70))}, target, "strict")
+
+
+def test_an_exchange_before_every_step_needs_no_third_array() -> None:
+    assert {array.name for array in pv.extract(cheapest).arrays if array.rank} == {"wall", "before", "costs", "result"}
+
+
 TWICE = """
 for t in range(n):
     B[0] = A[0] + t
