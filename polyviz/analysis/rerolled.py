@@ -191,8 +191,11 @@ class _Search:
 
     def __init__(self, scop: Scop, span: Span, known: Dependences) -> None:
         self.scop, self.known = scop, known
-        self.statements = [one for one in scop.statements if span in one.loop_spans]
-        self.position = self.statements[0].loop_spans.index(span) if self.statements else 0
+        inside = [one for one in scop.statements if span in one.loop_spans]
+        positions = {one.loop_spans.index(span) for one in inside}
+        # A line that became several loops, at several depths, is none that somebody unrolled.
+        self.statements = inside if len(positions) == 1 else []
+        self.position = positions.pop() if self.statements else 0
         self.iterator = self.statements[0].iterators[self.position] if self.statements else ""
         self.private = {
             found.array

@@ -9,7 +9,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.analysis import dependences, with_loops_rolled_up
-from tests.running import agree_at, function_of
+from tests.running import agree, agree_at, function_of
 
 UPDATES = """
     def updates(x, y, A, n):
@@ -191,3 +191,16 @@ def test_results_are_those_of_the_loops_as_written(text: str, size: int) -> None
 def given(size: int) -> tuple[Any, ...]:
     draw = np.random.default_rng(size)
     return draw.random(size), draw.random(size), draw.random((size, size)), size
+
+
+def test_a_line_that_became_loops_at_several_depths_is_left_alone() -> None:
+    """Arrays that change places are put right behind the loop, too, by the same line."""
+    text = """
+    def f(u, v, w, steps):
+        for t in range(steps):
+            for i in range(1, len(u) - 1):
+                u[i] += 0.5 * u[i - 1] + 0.25
+            u, v, w = v, w, u
+    """
+    for steps in range(5):
+        agree(text, np.arange(7.0), np.ones(7), np.zeros(7), steps, target="c")
