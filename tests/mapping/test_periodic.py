@@ -72,7 +72,7 @@ def test_a_single_loop_that_threads_share_has_parts_too() -> None:
     lines = kernel.source.splitlines()
     shared = next(number for number, line in enumerate(lines) if "#pragma omp parallel for" in line)
     assert "floor_mod" not in lines[shared + 2].partition("//")[0]
-    assert sum("#pragma omp parallel" in line for line in lines) == 1
+    assert sum("#pragma omp parallel" in line for line in lines) == 2  # one without tests of subscripts, one with
 
 
 def test_no_parts_where_there_are_loops_inside_the_one_that_threads_share() -> None:
