@@ -56,3 +56,17 @@ class Displayable:
 
     def __repr__(self) -> str:
         return str(mime_bundle(self)["text/plain"])
+
+
+class Lines(str):
+    """Text that a notebook shows line by line, where it would show the ``\\n`` of another string.
+
+    >>> print(Lines("one\\ntwo"))
+    one
+    two
+    """
+
+    __slots__ = ()
+
+    def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
+        printer.text(str(self))

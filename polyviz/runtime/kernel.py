@@ -17,7 +17,7 @@ from polyviz.errors import OverlapError, ToolchainError
 from polyviz.mapping import with_smaller_tiles
 from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
-from polyviz.model.display import Displayable
+from polyviz.model.display import Displayable, Lines
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
@@ -383,7 +383,7 @@ class Kernel(Displayable):
         of_the_runner = getattr(self._latest_runner(), "notes", ())
         notes = (*self.scop.notes, *self.program.notes, *self.layouts, *of_the_runner)
         lines += [f"  note: {note}" for note in notes]
-        return "\n".join(lines)
+        return Lines("\n".join(lines))
 
 
 def _for_call(program: Program, bound: Bound) -> Program:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from IPython.lib.pretty import pretty
 
 import polyviz as pv
 from polyviz import gallery
@@ -130,6 +131,10 @@ def test_a_kernel_that_stores_complex_values_shows_itself_before_a_call(value: s
 def test_kernels_show_themselves(kernel: pv.Kernel) -> None:
     bundle = kernel._repr_mimebundle_()
     assert bundle["text/plain"] == kernel.report() == repr(kernel)
+
+
+def test_a_report_at_the_end_of_a_cell_is_shown_line_by_line(kernel: pv.Kernel) -> None:
+    assert pretty(kernel.report()) == str(kernel.report())
 
 
 def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
