@@ -13,6 +13,7 @@ from polyviz.analysis.accesses import all_accesses, restricted
 from polyviz.analysis.witness import cell_text, fixed, image, smallest_instance
 from polyviz.errors import OutOfBoundsError
 from polyviz.model.expression import Element, walk
+from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -125,9 +126,12 @@ def may_leave(scop: Scop) -> frozenset[tuple[str, Span | None]]:
 
 
 def axes_inside(scop: Scop) -> frozenset[tuple[str, Span | None, int]]:
-    """The axes along which *may* accesses stay inside their arrays, told by statement, where they stand, and axis.
+    """The axes with affine subscripts along which *may* accesses stay inside, told by statement, place, and axis.
 
-    Subscripts that depend on data are taken for inside, as the accesses are: this tells of the affine ones beside them.
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, B, k):\\n  for i in range(len(A)):\\n    A[i, k[i]] = A[i, 0] + B[i, k[i]]")
+    >>> [(name, axis) for name, _, axis in axes_inside(part)]
+    [('S0', 0)]
     """
     return _axes_inside(_Identity(scop))
 
@@ -167,9 +171,19 @@ def _axes_inside(key: _Identity) -> frozenset[tuple[str, Span | None, int]]:
     for statement, access in all_accesses(scop):
         if access.exact or access.strides or access.span is None:
             continue
+        affine = _affine_axes(statement, access)
         for axis, stays in enumerate(_along_axes(scop, statement, access, touched.get(access.array))):
-            (inside if stays else outside).add((statement.name, access.span, axis))
+            # The cells of an access are those it may have: what depends on data is always among them.
+            (inside if stays and axis in affine else outside).add((statement.name, access.span, axis))
     return frozenset(inside - outside)
+
+
+def _affine_axes(statement: Statement, access: Access) -> set[int]:
+    """The axes on which all that stands in the place of ``access`` has affine subscripts."""
+    nodes = (node for instruction in statement.body for node in walk(instruction))
+    here = [node for node in nodes if isinstance(node, Element) and node.span == access.span]
+    found = [{axis for axis, one in enumerate(node.subscripts) if linear_terms(one) is not None} for node in here]
+    return set.intersection(*found) if found else set()
 
 
 def _read_back(statement: Statement, leaving: Sequence[Access]) -> set[Span | None]:

@@ -11,7 +11,6 @@ from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.typing import first_span
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Constant, Element, Loop, Unary, walk
-from polyviz.model.linear import linear_terms
 from polyviz.model.program import ArrayType, Failure, LocalArray
 
 if TYPE_CHECKING:
@@ -119,10 +118,7 @@ def is_checked(scop: Scop, element: Element, statement: Statement) -> bool:
 
 def is_checked_along(scop: Scop, axis: int, element: Element, statement: Statement) -> bool:
     """Whether that holds for one of the subscripts: beside one that depends on data others may be affine."""
-    if not is_checked(scop, element, statement):
-        return False
-    is_affine = linear_terms(element.subscripts[axis]) is not None
-    return not is_affine or (statement.name, element.span, axis) not in axes_inside(scop)
+    return is_checked(scop, element, statement) and (statement.name, element.span, axis) not in axes_inside(scop)
 
 
 def _elements(statement: Statement) -> list[Element]:
