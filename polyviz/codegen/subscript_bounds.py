@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.block_place import expression_of
 from polyviz.codegen.ranges import range_of
 from polyviz.codegen.wraps import replaced
 from polyviz.model.expression import Assign, Binary, Branch, Call, Constant, Element, Expression, Name, walk
@@ -175,18 +176,13 @@ def _in_branch(line: Branch, defined: dict[Expression, Expression]) -> Iterator[
 def _elements(nodes: Iterator[object], defined: Mapping[Expression, Expression]) -> Iterator[tuple[Element, Element]]:
     for node in nodes:
         if isinstance(node, Element):
-            subscripts = tuple(_expression(replaced(subscript, defined)) for subscript in node.subscripts)
+            subscripts = tuple(expression_of(replaced(subscript, defined)) for subscript in node.subscripts)
             yield node, Element(node.array, subscripts, node.affine, node.span)
 
 
 def _define(line: Assign, defined: dict[Expression, Expression]) -> None:
     value = line.value if line.operator is None else Binary(line.operator, line.target, line.value)
-    written = _expression(replaced(value, defined))
+    written = expression_of(replaced(value, defined))
     defined.pop(line.target, None)
     if sum(1 for _ in walk(written)) <= _LONGEST:
         defined[line.target] = written
-
-
-def _expression(node: object) -> Expression:
-    assert isinstance(node, Expression)
-    return node

@@ -45,6 +45,7 @@ from polyviz.codegen.row_blocks import (
     moved_along,
     written_out,
 )
+from polyviz.codegen.rows_ahead_c import LINE, LINES_AHEAD
 from polyviz.codegen.wraps import replaced
 from polyviz.model.expression import Constant, Element, Name
 
@@ -63,9 +64,7 @@ MOST_VECTORS = 4
 """For one sum: as many additions as there are under way where one starts in every cycle, with what it adds."""
 FEWEST_ROWS = 2
 """Rows of matrices that are read together, from which on they are asked for ahead."""
-LINE = 64
-"""Bytes in a cache line."""
-BYTES_AHEAD = 32 * LINE
+BYTES_AHEAD = LINES_AHEAD * LINE
 """How far ahead a matrix is asked for: there are sums so fast that hardware, which stops at the end of each page of
 memory, does not keep up with them."""
 
