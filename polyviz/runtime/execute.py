@@ -28,6 +28,7 @@ from polyviz.runtime.evaluate import evaluate, with_made_sizes
 from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.machine import thread_limit
 from polyviz.runtime.native import NativeFunction
+from polyviz.runtime.packed import entry_name, with_entry
 from polyviz.runtime.placement import Placement
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import NativeThreads, numba_threads
@@ -102,12 +103,13 @@ class NativeRunner:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
         flags = _extra_flags(program, chosen) if toolchain is None else ()
         with told(f"compiling {program.name.removeprefix('kernel_')} with {chosen.name}"):
-            built = BuildCache().library(program.text, chosen, program.compiled_as, extra_flags=flags)
+            built = BuildCache().library(with_entry(program), chosen, program.compiled_as, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
         branches = BRANCHING_NOTE if set(BRANCHING_FLAGS) <= set(flags) else ""
         self.notes: tuple[str, ...] = tuple(note for note in (built.note, branches) if note)
         self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
+        self._packed = NativeFunction(built.path, entry_name(program), [ctypes.c_void_p])
         self._most_threads = thread_limit(program.threads)
         self._threads = NativeThreads(built.path, self._most_threads)
         self._placement = Placement(built.path) if "#pragma omp parallel" in program.text else None
@@ -135,7 +137,7 @@ class NativeRunner:
         native = [get(values, cells, parameters) for get in self._getters]
         if os.getpid() != self._owner:
             _use_one_thread(self._function.path)
-        status = self.run_native(native)
+        status = self._run(self._function, native)
         if status:
             _restore(values, backups)
             raise failed_test(self.program.failures[status - 1])
@@ -143,24 +145,22 @@ class NativeRunner:
         scalars = {name: cell[0].item() for name, cell in cells.items()}
         return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
 
-    def run_native(self, values: Sequence[int | float]) -> int:
-        """Call the function with one number per argument; 0, or the 1-based number of the test that failed.
+    def run_packed(self, place: int) -> int:
+        """Call the function with the values that lie one behind the other at ``place`` (``polyviz.runtime.packed``); 0,
+        or the 1-based number of the test that failed. Raises MemoryError."""
+        return self._run(self._packed, (place,))
 
-        Raises MemoryError.
-        """
-        if self._most_threads is None:
-            status = self._placed(values)
-        else:
-            with self._threads.limited():
-                status = self._placed(values)
+    def _run(self, function: NativeFunction, values: Sequence[int | float]) -> int:
+        before = self._threads.lowered()
+        try:
+            if self._placement is not None and os.getpid() == self._owner:
+                self._placement.before_call(self._most_threads)
+            status = function(*values)
+        finally:
+            self._threads.restore(before)
         if status == NO_MEMORY:
             raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
         return status
-
-    def _placed(self, values: Sequence[int | float]) -> int:
-        if self._placement is not None and os.getpid() == self._owner:
-            self._placement.before_call(self._most_threads)
-        return self._function(*values)
 
 
 class PythonRunner:

@@ -21,11 +21,13 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from polyviz.model.expression import Element, Name, walk
-from polyviz.runtime.arguments import address, getter, number_type
+from polyviz.runtime.alike import AlikeArray, AlikeCalls, AlikeNumber, can_compare
+from polyviz.runtime.arguments import LARGEST, SMALLEST, address, getter, native_type, number_type
 from polyviz.runtime.data_bounds import values_in
 from polyviz.runtime.execute import NativeRunner, as_handed_over, is_addressable, maker_of
 from polyviz.runtime.failures import failed_test
 from polyviz.runtime.layouts import layout_notes
+from polyviz.runtime.packed import Block, Blocks
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
@@ -48,21 +50,6 @@ _INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint1
 _NUMBERS = frozenset({int, *_FLOATS, np.float32, *_INTEGERS})
 
 _Arguments = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Array:
-    """What has to hold for one array argument; its address goes to each of ``slots``.
-
-    It lies in ``bytes`` of memory, which begin ``ahead`` of its address where it goes backwards.
-    """
-
-    position: int
-    dtype: np.dtype[Any]
-    flags: int
-    slots: tuple[int, ...]
-    ahead: int
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,8 @@ class _Made:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """One kind of call: the values that the function is called with, but for addresses and floating-point numbers.
+    """One kind of call: what calls have in common that are ``alike``, and ``blocks`` of the values that the function is
+    called with, but for addresses and floating-point numbers.
 
     It is for arrays whose elements are between the two numbers that ``elements`` has for their positions: those lead to
     no subscript out of range. The arrays at the positions ``restored`` are as before where a test fails all the same.
@@ -107,10 +95,8 @@ class _Prepared:
     """
 
     runner: NativeRunner
-    values: tuple[Any, ...]
-    arrays: tuple[_Array, ...]
-    conflicts: tuple[tuple[int, int], ...]
-    numbers: tuple[tuple[int, type, tuple[int, ...]], ...]
+    alike: AlikeCalls
+    blocks: Blocks
     process: int
     elements: tuple[tuple[int, int, int], ...]
     results: _Results | None
@@ -118,58 +104,42 @@ class _Prepared:
     layouts: tuple[str, ...]
     made: tuple[_Made, ...]
 
-    def run(self, values: list[Any], arguments: _Arguments) -> Any:
-        """Call the function with ``values``; what a call with ``arguments`` hands back."""
+    def matched(self, arguments: _Arguments) -> Block | None:
+        """The values to call the function with; None where something is not as it was."""
+        block = self.blocks.taken()
+        alike = self.alike.set_if_alike(arguments, block)
+        if alike and (not self.elements or self._lead_inside(arguments)):
+            return block
+        self.blocks.give_back(block)
+        return None
+
+    def run(self, block: Block, arguments: _Arguments) -> Any:
+        """Call the function with the values in ``block``; what a call with ``arguments`` hands back."""
         for local in self.made:
             # New ones for every call, which may hand them back.
             array = local.make()
             arguments = (*arguments, array)
             for slot in local.slots:
-                values[slot] = address(array)
+                block.slots[slot] = address(array)
         results = self.results
         if results is None:
-            self._call(values, arguments)
+            self._call(block, arguments)
             return None
         # Cells of its own for every call: another thread may be in the same kernel.
         written = results.begun(arguments)
         for (slot, _, _), cell in zip(results.cells, written, strict=True):
-            values[slot] = ctypes.addressof(cell)
-        self._call(values, arguments)
+            block.slots[slot] = ctypes.addressof(cell)
+        self._call(block, arguments)
         return results.of(written, arguments)
 
-    def _call(self, values: list[Any], arguments: _Arguments) -> None:
+    def _call(self, block: Block, arguments: _Arguments) -> None:
         kept = [(arguments[position], arguments[position].copy()) for position in self.restored]
-        status = self.runner.run_native(values)
+        status = self.runner.run_packed(block.place)
+        self.blocks.give_back(block)
         if status:
             for array, before in kept:
                 array[...] = before
             raise failed_test(self.runner.program.failures[status - 1])
-
-    def native(self, arguments: _Arguments) -> list[Any] | None:
-        """The values to call the function with; None where something is not as it was."""
-        values, starts = list(self.values), []
-        for found in self.arrays:
-            array = arguments[found.position]
-            if (
-                type(array) is not np.ndarray
-                or array.dtype is not found.dtype
-                or array.flags.num & found.flags != found.flags
-            ):
-                return None
-            start = address(array)
-            starts.append(start - found.ahead)
-            for slot in found.slots:
-                values[slot] = start
-        for first, second in self.conflicts:
-            low, high = starts[first], starts[second]
-            if low < high + self.arrays[second].bytes and high < low + self.arrays[first].bytes:
-                return None
-        for position, kind, slots in self.numbers:
-            if type(arguments[position]) is not kind:
-                return None
-            for slot in slots:
-                values[slot] = arguments[position]
-        return values if not self.elements or self._lead_inside(arguments) else None
 
     def _lead_inside(self, arguments: _Arguments) -> bool:
         """Whether the elements that subscripts depend on are between those of the call before."""
@@ -197,36 +167,47 @@ class QuickCalls:
         self.written = frozenset(written)
         self.sizes = tuple(position for position in self.others if names[position] not in self.written)
         self._known: dict[Hashable, tuple[_Prepared, ...]] = {}
+        self._latest: _Prepared | None = None
 
     def run(self, arguments: _Arguments) -> tuple[Program, tuple[str, ...], Any] | None:
         """Run a call like one before: the program that ran, what is to be said of the layout of arrays, and the result;
         None where it has to go the usual way."""
         arguments = self._completed(arguments)
+        if len(arguments) != len(self.names) or device.is_used:
+            return None
+        found = self._alike(arguments)
+        if found is None or os.getpid() != found[0].process:
+            return None
+        prepared, block = self._latest, _ = found
+        return prepared.runner.program, prepared.layouts, prepared.run(block, arguments)
+
+    def _alike(self, arguments: _Arguments) -> tuple[_Prepared, Block] | None:
+        """What is prepared for calls like this one, and its values: most calls are like the latest one."""
+        latest = self._latest
+        block = None if latest is None else latest.matched(arguments)
+        if latest is not None and block is not None:
+            return latest, block
         try:
             known = self._known.get(self._key(arguments), ())
-        except (AttributeError, IndexError, TypeError):
+        except AttributeError:
             return None
-        for prepared in known:
-            if device.is_used or os.getpid() != prepared.process:
-                return None
-            values = prepared.native(arguments)
-            if values is not None:
-                return prepared.runner.program, prepared.layouts, prepared.run(values, arguments)
-        return None
+        matched = ((prepared, prepared.matched(arguments)) for prepared in known if prepared is not latest)
+        return next(((prepared, block) for prepared, block in matched if block is not None), None)
 
     def remember(self, arguments: _Arguments, bound: Bound, runner: object) -> None:
         """Prepare for calls like this one, which went well, where its kind can be told quickly."""
-        if not isinstance(runner, NativeRunner):
+        if not isinstance(runner, NativeRunner) or not can_compare():
             return
         arguments = self._completed(arguments)
         if not arguments or len(arguments) != len(self.names) or not self._is_usual(arguments):
             return
         key = self._key(arguments)
         known = self._known.get(key, ())
-        if len(known) >= ALIKE or any(prepared.native(arguments) for prepared in known):
+        if len(known) >= ALIKE or self._alike(arguments) is not None:
             return
         if len(self._known) >= REMEMBERED:
             self._known.clear()
+            self._latest = None
         prepared = self._prepared(arguments, bound, runner)
         if prepared is not None:
             self._known[key] = (*known, prepared)
@@ -244,23 +225,16 @@ class QuickCalls:
         return numbers and all(type(array) is np.ndarray and is_addressable(array) for array in arrays)
 
     def _key(self, arguments: _Arguments) -> Hashable:
-        """Shapes, strides where these do not follow, and integers: what else follows from them was checked.
-
-        IndexError for a wrong number of arguments.
-        """
-        if not arguments or len(arguments) != len(self.names):
-            raise IndexError
+        """Shapes, strides where these do not follow, and integers: what else follows from them was checked."""
         arrays = [arguments[position] for position in self.arrays]
-        shapes = tuple(
-            [one.shape if one.flags.num & _CONTIGUOUS else (one.shape, one.strides) for one in arrays]
-        )
-        integers = [_told(arguments[position]) for position in self.sizes]
-        return (shapes, *integers) if integers else shapes
+        shapes = tuple([(one.shape, _strides(one)) for one in arrays])
+        return (shapes, *[_told(arguments[position]) for position in self.sizes])
 
     def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared | None:
         program = runner.program
         made = _makers(program, bound)
-        if made is None:
+        alike = self._common(arguments, program)
+        if made is None or alike is None:
             return None
         results = self._results(program, arguments, made)
         has_cells = any(argument.kind == "cell" for argument in program.arguments)
@@ -275,26 +249,39 @@ class QuickCalls:
             0 if argument.kind == "cell" else getter(argument)(handed, {}, bound.parameters)
             for argument in program.arguments
         ]
-        arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
-        numbers = [
-            (position, type(arguments[position]), _slots(program.arguments, "scalar", self.names[position]))
-            for position in self.others
-            if position not in self.sizes or type(arguments[position]) not in (int, *_INTEGERS)
-        ]
-        looked_at = tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values)
         return _Prepared(
             runner,
-            tuple(values),
-            tuple(arrays),
-            self._conflicts(ranked),
-            tuple(numbers),
+            alike,
+            Blocks(values, map(native_type, program.arguments)),
             os.getpid(),
-            looked_at,
+            tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values),
             results,
             tuple(self.names.index(name) for name in changed),
             layout_notes(bound.given, program.transposed),
             made,
         )
+
+    def _common(self, arguments: _Arguments, program: Program) -> AlikeCalls | None:
+        """What calls like the one with ``arguments`` have in common; None where a number of it is unusual."""
+        arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
+        whole = [position for position in self.sizes if type(arguments[position]) in (int, *_INTEGERS)]
+        integers = [(position, arguments[position]) for position in whole]
+        numbers = [
+            self._number(position, type(arguments[position]), program.arguments)
+            for position in self.others
+            if position not in whole
+        ]
+        if None in numbers or not all(SMALLEST <= value <= LARGEST for _, value in integers):
+            return None
+        ranked = [self.names[position] for position in self.arrays]
+        return AlikeCalls(arrays, self._conflicts(ranked), integers, [one for one in numbers if one is not None])
+
+    def _number(self, position: int, kind: type[Any], arguments: Sequence[ProgramArgument]) -> AlikeNumber | None:
+        """The floating-point number at ``position``, or one that the function writes, which has no slot."""
+        name = self.names[position]
+        slots = _slots(arguments, "scalar", name)
+        dtypes = {arguments[slot].dtype for slot in slots}
+        return AlikeNumber(position, kind, "float32" in dtypes, slots) if dtypes <= {"float32", "float64"} else None
 
     def _conflicts(self, ranked: Sequence[str]) -> tuple[tuple[int, int], ...]:
         """The places of arrays of which one is written, so that they must not share memory."""
@@ -325,13 +312,19 @@ class QuickCalls:
         handed = tuple(places.index(name) for name in program.results)
         return _Results(tuple(cells), handed, program.result_is_tuple)
 
-    def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> _Array:
+    def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> AlikeArray:
         name = self.names[position]
         flags = array.flags.num & _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in self.written else 0)
         first, last = byte_bounds(array)
-        return _Array(
-            position, array.dtype, flags, _slots(arguments, "array", name), array.ctypes.data - first, last - first
-        )
+        # The function gets an address of something even where an array has no elements, and that is always the same.
+        slots = _slots(arguments, "array", name) if array.size else ()
+        apart = array.ctypes.data - first
+        return AlikeArray(position, array.dtype, flags, array.shape, _strides(array), apart, last - first, slots)
+
+
+def _strides(array: NDArray[Any]) -> tuple[int, ...] | None:
+    """None where they follow from the shape."""
+    return None if array.flags.num & _CONTIGUOUS else array.strides
 
 
 def _makers(program: Program, bound: Bound) -> tuple[_Made, ...] | None:

@@ -24,17 +24,17 @@ class NativeThreads:
         self._most: Callable[[], int] | None = getattr(handle, "omp_get_max_threads", None)
         self._set: Callable[[int], object] = getattr(handle, "omp_set_num_threads", _nothing)
 
-    @contextmanager
-    def limited(self) -> Iterator[None]:
-        """The number holds for calls from this thread, and the one before is there again afterwards."""
+    def lowered(self) -> int:
+        """Lower the number for calls from this thread; the one before, which is to be restored, 0 where it stands."""
         before = self._most() if self._most is not None else 0
         if self._count is None or before <= self._count:
-            yield
-            return
+            return 0
         self._set(self._count)
-        try:
-            yield
-        finally:
+        return before
+
+    def restore(self, before: int) -> None:
+        """Have the number that ``lowered`` gave again."""
+        if before:
             self._set(before)
 
 

@@ -18,20 +18,21 @@ from tests.running import function_of
 COUNT = "#include <omp.h>\nint count(void) { return omp_get_max_threads(); }\n"
 
 
-def test_the_number_holds_for_the_block_only() -> None:
+def test_the_number_is_lowered_and_restored() -> None:
     toolchain = find_toolchain()
     if toolchain is None or not toolchain.openmp:
         pytest.skip("no C compiler with OpenMP")
     path = BuildCache().library(COUNT, toolchain).path
     library = ctypes.CDLL(str(path))
     library.omp_set_num_threads(3)
-    with NativeThreads(path, 2).limited():
-        assert library.count() == 2
-        with NativeThreads(path, None).limited():
-            assert library.count() == 2
+    two = NativeThreads(path, 2)
+    before = two.lowered()
+    assert library.count() == 2
+    assert not NativeThreads(path, None).lowered()
+    two.restore(before)
     assert library.count() == 3
-    with NativeThreads(path, 8).limited():
-        assert library.count() == 3, "more threads than the user allows"
+    assert not NativeThreads(path, 8).lowered(), "more threads than the user allows"
+    assert library.count() == 3
 
 
 def test_threads_of_numba() -> None:
