@@ -96,15 +96,6 @@ static inline void {name}(const void *array, size_t cell, int lines)
 }
 """
     ),
-    ("fetch_ahead", ""): Helper(
-        """\
-/* Asks for the cache line so many bytes behind a cell. Nothing is read, so it may as well be outside. */
-static inline void {name}(const void *cell, int distance)
-{
-    __builtin_prefetch((const void *)((uintptr_t)cell + distance));
-}
-"""
-    ),
     ("fetch_lines", ""): Helper(
         """\
 /* Asks for the cache lines from one cell to another. */

@@ -29,8 +29,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from polyviz.codegen.block_place import expression_of
 from polyviz.codegen.folds import in_one_order
 from polyviz.codegen.local_names import LocalNames
@@ -42,10 +40,8 @@ from polyviz.codegen.row_blocks import (
     is_along,
     is_computed,
     is_vector,
-    moved_along,
     written_out,
 )
-from polyviz.codegen.rows_ahead_c import LINE, LINES_AHEAD
 from polyviz.codegen.wraps import replaced
 from polyviz.model.expression import Constant, Element, Name
 
@@ -62,11 +58,6 @@ if TYPE_CHECKING:
 
 MOST_VECTORS = 4
 """For one sum: as many additions as there are under way where one starts in every cycle, with what it adds."""
-FEWEST_ROWS = 2
-"""Rows of matrices that are read together, from which on they are asked for ahead."""
-BYTES_AHEAD = LINES_AHEAD * LINE
-"""How far ahead a matrix is asked for: there are sums so fast that hardware, which stops at the end of each page of
-memory, does not keep up with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +153,6 @@ class VectorFoldPrinter:
             self._before(fold, [Element(own[-1]) for own in lanes], names, indent)
         size = self.group(fold, count)
         self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
-        self._ask_ahead(fold, size, indent + 1)
         for turn in range(count):
             self._vector(fold, turn, [Element(own[turn]) for own in lanes], names, indent + 1)
         self._line(indent, "}")
@@ -173,19 +163,6 @@ class VectorFoldPrinter:
         self._behind(fold, parts, stop, names, indent)
         for target, own in zip(targets, parts, strict=True):
             self._line(indent, f"{self.printer.expression(target)} += joined_{dtype}({own}, {count});")
-
-    def _ask_ahead(self, fold: Fold, size: int, indent: int) -> None:
-        """Ask for the rows of matrices, where several are read for ``size`` iterations; vectors are used again."""
-        iterator = fold.loop.iterator
-        read = (element for assign in fold.assigned for element in elements_of(written_out(assign).value))
-        rows = [one for one in dict.fromkeys(read) if len(one.subscripts) > 1 and is_along(one, iterator)]
-        if len(rows) < FEWEST_ROWS:
-            return
-        self.printer.helpers.add("fetch_ahead")
-        for row in rows:
-            for place in range(0, size, LINE // np.dtype(self._dtype(fold)).itemsize):
-                cell = self.printer.expression(moved_along(row, place))
-                self._line(indent, f"fetch_ahead(&{cell}, {BYTES_AHEAD});")
 
     def _before(self, fold: Fold, sums: Sequence[Element], names: LocalNames, indent: int) -> None:
         """What comes before the first whole vector in memory, to the last lanes of ``sums``."""

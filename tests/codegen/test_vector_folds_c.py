@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-import polyviz as pv
-from tests.running import agree_at, function_of, shared_kernel
+from tests.running import agree_at, shared_kernel
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -126,21 +125,6 @@ def test_no_lanes(options: dict[str, object]) -> None:
     for text in (MOMENTS, ROWS):
         assert "lane" not in text_of(text, **options)
         agree_at(text, *arrays_of(text, 100, "float64"), target="c", **options)
-
-
-def test_matrices_are_asked_for_ahead() -> None:
-    """Each line of both, once for each group of vectors; what stays in a cache, or is read alone, is not."""
-    # Not the kernels that other tests have called, whose text is that for the latest types.
-    matrices, rows = (pv.compile(function_of(text), target="c").source for text in (MATRICES, ROWS))
-    lines = [line.strip() for line in matrices.splitlines()]
-    asked = [line for line in lines if line.startswith("fetch_ahead(")]
-    size = next(int(line.rpartition(" += ")[2].split(")")[0]) for line in lines if line.startswith("for (; j < "))
-    assert asked == [f"fetch_ahead(&{array}[i][{place}], 2048);" for array in "AB" for place in _every_line(size)]
-    assert "fetch_ahead" not in rows
-
-
-def _every_line(size: int) -> list[str]:
-    return ["j", *(f"j + {place}" for place in range(8, size, 8))]
 
 
 OTHERWISE = {
