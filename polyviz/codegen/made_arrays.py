@@ -65,6 +65,7 @@ def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
     ``types``: the dtype names of all arrays and scalars.
     """
     _require_types_of_numbers(scop, types)
+    _require_types_of_lists(scop, types)
     made = made_arrays(scop)
     named = {name: one for name, one in made.items() if re.search(rf"\b{name}\b", scop.text)}
     # What a rebound name is given is often made of an array whose own type is not clear: the user meets that one first.
@@ -104,6 +105,28 @@ def _require_types_of_numbers(scop: Scop, types: Mapping[str, str]) -> None:
             text=scop.text,
             hint="Say which type is meant: `np.array([...], dtype=np.float64)`.",
         )
+
+
+def _require_types_of_lists(scop: Scop, types: Mapping[str, str]) -> None:
+    """Raise where a list that became an array is given values that do not fit its type."""
+    listed = {array.name for array in scop.arrays if array.creation is not None and array.creation.is_listed}
+    for assignment in (one for statement in scop.statements for one in assignments(statement.body)):
+        name = assignment.target.array
+        found = infer(assignment.value, Environment(types)).name
+        if name in listed and not np.can_cast(found, types[name]):
+            raise CodegenError(
+                f"The list `{name}` is made of {types[name]}, and given {found} here.",
+                span=assignment.target.span,
+                text=scop.text,
+                reason="An array takes its place in generated code, and has elements of one type.",
+                hint=f"Begin with a value of the other type, such as `[{_beginning(found)}] * n`, or convert what is "
+                "stored.",
+            )
+
+
+def _beginning(dtype: str) -> str:
+    """A zero of a type, as it is written in a list."""
+    return repr(np.zeros((), dtype).item()) if dtype in _WIDE else f"np.{dtype}(0)"
 
 
 def _require_kept_types(scop: Scop, types: Mapping[str, str]) -> None:

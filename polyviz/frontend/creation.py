@@ -14,7 +14,7 @@ from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import constant_integer, is_integral
-from polyviz.frontend.literals import ELEMENTS, NUMBERS, PARTS, literal_table
+from polyviz.frontend.literals import ELEMENTS, LISTED, NUMBERS, PARTS, literal_table
 from polyviz.frontend.new_arrays import is_everything
 from polyviz.frontend.regions import constant_of, filled_up
 from polyviz.frontend.symbols import ArrayDraft
@@ -69,7 +69,8 @@ class CreationReader:
             extents = self._extents(values["shape"])
             function, like = CREATORS[canonical], None
         stored = _stored(values.get("dtype"), extents)
-        dtype, dtype_like = self._dtype(None if stored else values.get("dtype"))
+        is_listed = _kind_of(values.get("dtype")) == LISTED
+        dtype, dtype_like = self._dtype(None if stored or is_listed else values.get("dtype"))
         creation = Creation(
             function=function,  # type: ignore[arg-type]  # the tables hold only the four creators
             dtype=dtype,
@@ -77,6 +78,7 @@ class CreationReader:
             fill=self._fill(values.get("fill_value")),
             span=self._program.source.span(statement),
             numbers=stored,
+            is_listed=is_listed,
         )
         self._program.arrays[name] = ArrayDraft(
             name, len(extents), "local", list(extents), creation, self._program.source.span(target)
@@ -281,10 +283,15 @@ class CreationReader:
 
 def _stored(kind: ast.expr | None, extents: Sequence[Expression]) -> int:
     """How many lines store what gives an array its type, where ``kind`` leaves it to them; 0 where it says a type."""
-    if not isinstance(kind, ast.Constant):
-        return 0
     counts = {NUMBERS: prod(constant_integer(extent) or 0 for extent in extents), ELEMENTS: 1}
-    return int(str(kind.value)) if kind.kind == PARTS else counts.get(kind.kind or "", 0)
+    if isinstance(kind, ast.Constant) and kind.kind == PARTS:
+        return int(str(kind.value))
+    return counts.get(_kind_of(kind), 0)
+
+
+def _kind_of(node: ast.expr | None) -> str:
+    """What is said of a constant beside its value."""
+    return (node.kind or "") if isinstance(node, ast.Constant) else ""
 
 
 def is_shape(node: ast.expr) -> bool:

@@ -48,6 +48,7 @@ from polyviz.frontend.program import Program
 from polyviz.frontend.put_together import with_parts_stored
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
+from polyviz.frontend.repeated_lists import with_repeated_lists
 from polyviz.frontend.reshaped import with_reshaped_copies
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.second_names import without_second_names
@@ -231,16 +232,20 @@ def _notes(program: Program, unknown: Iterable[str]) -> Iterator[str]:
         yield f"`{name}` is taken as {value}, its value now: it stands where only a constant keeps the loops affine."
 
 
+def _without_lists(source: Source) -> Source:
+    source = with_repeated_lists(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
+    return with_filled_arrays(source, GlobalNames(source))
+
+
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     # Some passes change lines where they stand, and the text may be read once more.
     source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
     source = without_loop_else(source, GlobalNames(source))
-    source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
+    source = _without_lists(source)
     source = with_helper_statements(source, GlobalNames(source))
     source = with_listed_places(source, GlobalNames(source))
-    # What helpers have brought, too.
-    source = with_filled_arrays(without_tuple_names(source, GlobalNames(source)), GlobalNames(source))
+    source = _without_lists(source)  # What helpers have brought, too.
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))

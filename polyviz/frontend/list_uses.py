@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.array_names import mentions
 from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
@@ -19,6 +20,18 @@ _ARRAYS = ("numpy.array", "numpy.asarray")
 def is_array_of(function: ast.expr, names: GlobalNames) -> bool:
     """Whether ``function`` makes an array of a list."""
     return names.canonical(function) in _ARRAYS
+
+
+def one_by_one(node: ast.stmt) -> list[ast.stmt]:
+    """A line for each name of ``kept, total = [], 0.0``, in which lists are made and none of the names is read."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            names = {one.id for one in targets if isinstance(one, ast.Name)}
+            lists = any(isinstance(part, ast.List | ast.ListComp) for one in values for part in ast.walk(one))
+            is_read = any(mentions(one, name) for one in values for name in names)
+            if lists and not is_read and len(names) == len(targets) == len(values):
+                return [located(ast.Assign([one], value), node) for one, value in zip(targets, values, strict=True)]
+    return [node]
 
 
 def uses_as_array(body: Sequence[ast.stmt], names: GlobalNames) -> ListUses:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.array_names import ArrayNames, bound_by, mentions
 from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.jumps import jumps_of
-from polyviz.frontend.list_uses import is_array_of, uses_as_array
+from polyviz.frontend.list_uses import is_array_of, one_by_one, uses_as_array
 from polyviz.frontend.literals import ELEMENTS
 from polyviz.frontend.new_arrays import running
 from polyviz.frontend.own_names import numpy_function
@@ -52,24 +52,12 @@ def with_filled_arrays(source: Source, names: GlobalNames) -> Source:
     is_python = not any(name in stored or names.knows(name) for name in ("range", "enumerate", "zip", "len", "sum"))
     if not is_python or not any(isinstance(part, ast.ListComp | ast.List) for part in parts):
         return source
-    body = [line for node in copy.deepcopy(source.body) for line in _one_by_one(node)]
+    body = [line for node in copy.deepcopy(source.body) for line in one_by_one(node)]
     fresh = FreshNames(source, names)
     uses = uses_as_array(body, names)
     arrays = ArrayNames(body, names)
     body = _Comprehensions(names, fresh, uses.names).block(_Appended(arrays, uses.names, fresh).body(body))
     return replace(source, body=tuple(visited(uses, body)))
-
-
-def _one_by_one(node: ast.stmt) -> list[ast.stmt]:
-    """A line for each name of ``kept, total = [], 0.0``, in which lists are made and none of the names is read."""
-    match node:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            names = stored_names([node])
-            lists = any(isinstance(one, ast.List | ast.ListComp) for one in values)
-            is_read = any(mentions(one, name) for one in values for name in names)
-            if lists and not is_read and len(names) == len(targets) == len(values):
-                return [located(ast.Assign([one], value), node) for one, value in zip(targets, values, strict=True)]
-    return [node]
 
 
 @dataclass(frozen=True, slots=True)

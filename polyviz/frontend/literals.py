@@ -23,6 +23,8 @@ ELEMENTS = "elements"
 """Likewise of one whose elements are all computed by one line."""
 PARTS = "parts"
 """Likewise of one that is put together of arrays: in the place of a type stands how many lines store these."""
+LISTED = "listed"
+"""Likewise of one that stands for a list of one value, repeated: it has the type of that value."""
 
 Table = tuple[Any, ...]
 """Numbers, or tables of them."""

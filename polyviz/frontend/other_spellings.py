@@ -1,6 +1,7 @@
 """Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on.
 
-``zip(a, b, strict=False)`` is ``zip(a, b)``, and ``q, r = divmod(a, b)`` is ``q, r = a // b, a % b``.
+``zip(a, b, strict=False)`` is ``zip(a, b)``, ``q, r = divmod(a, b)`` is ``q, r = a // b, a % b``, and ``float("inf")``
+is ``math.inf``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,18 @@ def with_usual_spellings(source: Source, names: GlobalNames) -> Source:
     return replace(source, body=tuple(visited(_Writer(names), source.body)))
 
 
+def _number(text: str) -> float | None:
+    """What ``float`` makes of ``text``: of "inf" what is larger than every number.
+
+    >>> _number("-inf"), _number("infinite")
+    (-inf, None)
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 class _Writer(ast.NodeTransformer):
     def __init__(self, names: GlobalNames) -> None:
         self._names = names
@@ -48,6 +61,9 @@ class _Writer(ast.NodeTransformer):
                 self._names.canonical(node.func) == "zip"
             ):
                 node.keywords = []
+            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))], keywords=[]):
+                number = None if self._names.knows("float") else _number(text)
+                return node if number is None else located(ast.Constant(number), node)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:

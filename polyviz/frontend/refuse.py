@@ -18,8 +18,8 @@ class Refusal(NamedTuple):
 
 
 _LOOP_COUNT = "The number of iterations has to be known when the loop starts."
-_LISTED = "a list to which a loop over a range or an array appends once each time is read where only its elements, "
-_LISTED += "`len(values)` and `np.array(values)` are asked for."
+_LISTED = "a list of one number, `[0] * n`, and one to which a loop over a range or an array appends once each time, "
+_LISTED += "are read where only elements, `len(values)` and `np.array(values)` are asked for."
 _NUMBERS = "A loop nest works on numbers and arrays of numbers."
 ELEMENTS = "Every operation is analysed element by element."
 _WRITE_LOOP = "Write a `for` loop over `range`."

@@ -54,6 +54,7 @@ class Creation:
     (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``, ``values`` the numbers, as nested
     tuples, for ``array``. ``of_values``: the dtype is that of the value which is stored first (``B = A + 1.0``).
     ``numbers``: as many values are stored first, and the dtype has room for all of them (``np.array([a, b])``).
+    ``is_listed``: it stands for a list, ``[0] * n``, and what is stored later has to fit the type of ``fill``.
     """
 
     function: Creator
@@ -64,6 +65,7 @@ class Creation:
     of_values: bool = False
     values: tuple[Any, ...] | None = None
     numbers: int = 0
+    is_listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

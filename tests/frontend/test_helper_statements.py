@@ -187,10 +187,10 @@ def f(A, B, v):
 """,
     "sums_of_products": """
 def normal(x):
-    return x / np.sqrt(x @ x + 1.0)
+    return x * (x @ x + 1.0)
 
-def f(A, B, v):
-    w = normal(v[:])
+def f(A, B, v):  # of whole numbers, whose products no library rounds in an order of its own
+    w = normal(np.floor(4.0 * v[:]))
     v[0] = w @ w
 """,
 }
