@@ -30,6 +30,7 @@ from polyviz.runtime.machine import thread_limit
 from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.packed import entry_name, with_entry
 from polyviz.runtime.placement import Placement
+from polyviz.runtime.repeated import RepeatedCall, is_repeatable
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
@@ -117,6 +118,7 @@ class NativeRunner:
         self._gives = bool(program.results) or program.result_is_tuple
         self._cells = [argument for argument in program.arguments if argument.kind == "cell"]
         self._owner = os.getpid()
+        self._latest: RepeatedCall | None = None
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
         """Run in place.
@@ -124,6 +126,12 @@ class NativeRunner:
         Raises OutOfBoundsError for a subscript out of range and EvaluationError for a step of 0, with all arrays
         restored.
         """
+        block = None if self._latest is None else self._latest.block(given, parameters)
+        if block is not None and self._latest is not None and os.getpid() == self._owner:
+            self.run_packed(block.place)
+            self._latest.give_back(block)
+            return None
+        known = parameters
         parameters = with_made_sizes(self.program, parameters)
         turned = as_handed_over(self.program, given)
         arrays, copied = plain_arrays(turned)
@@ -142,6 +150,8 @@ class NativeRunner:
             _restore(values, backups)
             raise failed_test(self.program.failures[status - 1])
         write_back(self.program, values, copied)
+        if not copied and is_repeatable(self.program, given):
+            self._latest = RepeatedCall(self.program, given, known, native)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
         return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
 
