@@ -14,7 +14,7 @@ from polyviz.api.remembered import AtHand
 from polyviz.api.rooflines import roofline_of
 from polyviz.api.targets import resolve_target, second_choice
 from polyviz.api.told import part_of_call
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
@@ -204,7 +204,7 @@ def _raced(
         bound.given,
         bound.parameters,
         written_arrays(scop),
-        result_names(scop),
+        handed_back(scop),
         how.repeats,
         how.time_limit,
         how.verify,

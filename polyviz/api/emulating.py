@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.api.compiling import build_kernel
 from polyviz.api.remembered import AtHand
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError, VerificationError
 from polyviz.runtime.agreement import compare_values
 from polyviz.runtime.host_copies import bind_on_host
@@ -47,7 +47,7 @@ def emulated_view(inspector: Inspector, schedule: Schedule, worker: Worker) -> D
         at_hand=AtHand.of(bound),
     )
     program = kernel.program_for(bound)
-    race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
+    race = Race(bound.given, bound.parameters, written_arrays(scop), handed_back(scop), 1, TIME_LIMIT)
     expected = race.expected(worker, Baseline(kernel.original, "numba"), [])
     outcome = race.run_once(worker, program, "The emulated run")
     agreement = compare_values(expected, race.outputs(outcome), bound.given.values())

@@ -13,7 +13,7 @@ from polyviz.api.options import read_options
 from polyviz.api.remembered import AtHand, memory_key
 from polyviz.api.targets import resolve_target
 from polyviz.api.told import part_of_call
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS
 from polyviz.model.techniques import switches
@@ -87,7 +87,7 @@ def tune(
     bound = Binder(scop, signature).bind(arguments, {})
     check_bounds(scop, dict(bound.parameters), bound.shapes)
     builder = _Builder(scop, find_dependences(scop), source, schedule, resolved, fixed, namespace, bound)
-    race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, time_limit)
+    race = Race(bound.given, bound.parameters, written_arrays(scop), handed_back(scop), 1, time_limit)
     original = Baseline(original_of(scop, source, namespace), "numba")
     live = Live(race, worker or shared_worker(), original, builder.program)
     record = _Record(builder, remember=remember and not options, seconds=seconds)

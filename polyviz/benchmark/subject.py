@@ -16,7 +16,7 @@ from polyviz.analysis.traffic import work_of
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.benchmark.odd_sizes import odd_sizes
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import PolyvizError
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import Original, original_of
@@ -129,7 +129,7 @@ def analyse(data: Data) -> Subject:
         data=data,
         names=tuple(bound.given),
         written=written_arrays(scop),
-        results=result_names(scop),
+        results=handed_back(scop),
         parameters=dict(bound.parameters),
         example_parameters=dict(example.parameters),
         shapes=bound.shapes,

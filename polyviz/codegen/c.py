@@ -163,6 +163,7 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
+            cut=self.scop.result.cut,
             notes=tuple(note for printer in (*printers, self.pipelines, self.mirrors) for note in printer.notes),
             untiled=tuple(self.blocks.refused),
         )

@@ -61,6 +61,11 @@ def result_names(scop: Scop) -> tuple[str, ...]:
     return scop.result.names
 
 
+def handed_back(scop: Scop) -> tuple[str, ...]:
+    """The names of what a caller gets."""
+    return result_names(scop) if scop.is_cell else scop.result.handed_back
+
+
 def run_time_failures(scop: Scop) -> tuple[Failure, ...]:
     """What can go wrong with the subscripts and steps that are tested while the loops run, each told once."""
     found: dict[Failure, None] = {}

@@ -60,6 +60,7 @@ def print_cuda(
         written=written_arrays(scop),
         results=result_names(scop),
         result_is_tuple=scop.is_cell or scop.result.is_tuple,
+        cut=scop.result.cut,
         device=DeviceProgram(
             plain.kernels,
             host_steps(scop, plan.device),

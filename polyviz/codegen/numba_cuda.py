@@ -121,6 +121,7 @@ class _NumbaCudaText:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
+            cut=self.scop.result.cut,
         )
 
     @property

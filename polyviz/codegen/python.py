@@ -150,6 +150,7 @@ class _PythonProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
+            cut=self.scop.result.cut,
             notes=(*self._serial_notes(), *self.blocks.notes),
             untiled=tuple(self.blocks.refused),
         )

@@ -10,7 +10,7 @@ from polyviz.analysis import dependences, instance_counts
 from polyviz.analysis.witness import fixed
 from polyviz.api.comparing import compare
 from polyviz.api.compiling import build_kernel
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError
 from polyviz.exercises.goal import UNSEEN, Goal, Verdict
 from polyviz.runtime.agreement import compare_values
@@ -145,7 +145,7 @@ def _left(scop: Scop, schedule: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     results = kernel(*given.values())
     if not isinstance(results, tuple):
         results = () if results is None else (results,)
-    named = dict(zip(result_names(scop), results, strict=False))
+    named = dict(zip(handed_back(scop), results, strict=False))
     return {**{name: given[name] for name in written_arrays(scop) if name in given}, **named}
 
 

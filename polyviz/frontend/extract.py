@@ -21,6 +21,7 @@ from polyviz.frontend.constant_arrays import check_unchanged, with_constant_arra
 from polyviz.frontend.context import check_sizes, given_sizes
 from polyviz.frontend.copied_parts import with_copied_parts
 from polyviz.frontend.counted import counted
+from polyviz.frontend.cut_results import with_cut_results
 from polyviz.frontend.diagonals import with_diagonals
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
@@ -240,7 +241,7 @@ def _without_lists(source: Source) -> Source:
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     # Some passes change lines where they stand, and the text may be read once more.
-    source = without_nested_functions(replace(source, body=copy.deepcopy(source.body)))
+    source = with_cut_results(without_nested_functions(replace(source, body=copy.deepcopy(source.body))))
     source = without_loop_else(source, GlobalNames(source))
     source = _without_lists(source)
     source = with_helper_statements(source, GlobalNames(source))

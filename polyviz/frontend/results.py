@@ -22,7 +22,7 @@ def read_return(program: Program, expressions: ExpressionReader, node: ast.Retur
     parts = value.elts if isinstance(value, ast.Tuple) else [value]
     nodes: list[Node] = []
     names = tuple(_result(program, expressions, part, nodes) for part in parts)
-    program.result = Result(names, isinstance(value, ast.Tuple))
+    program.result = Result(names, isinstance(value, ast.Tuple), program.source.cut)
     return tuple(nodes)
 
 

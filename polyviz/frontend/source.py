@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from polyviz.frontend.refuse import Refusal
+    from polyviz.model.cut_results import Cut
 
 _TRANSPARENT = frozenset({"njit", "jit", "cache", "lru_cache", "optimize", "staticmethod"})
 """Decorators that leave what a function computes as it is."""
@@ -64,6 +65,7 @@ class Source:
     told: Mapping[str, int] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
     after_returns: frozenset[str] = frozenset()
+    cut: Cut | None = None
 
     @property
     def is_cell(self) -> bool:

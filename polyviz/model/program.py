@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.errors import Span
+    from polyviz.model.cut_results import Cut
     from polyviz.model.device_program import DeviceProgram
     from polyviz.model.expression import Expression
 
@@ -115,12 +116,13 @@ class Program:
     positive code that stands for one of them (1-based). ``checked``: some are tested while it runs, so it may stop
     half-way and the caller must be able to restore ``written`` arrays. ``device`` describes kernels and launches
     where the text is CUDA. ``results`` are the arrays and scalars handed back, in order, as one tuple when
-    ``result_is_tuple``. ``threads`` bounds how many run parallel loops, None for one per core. ``exact``: the
-    compiler fuses and reorders nothing, whatever the contract, since a last bit decides about a whole number.
-    ``scalar``: the compiler makes no vector instructions. ``branching``: it turns no branches into choices, which
-    may cost a sum of -0.0 its sign. ``untiled`` are the statements whose register tiles the types rule out.
-    ``transposed`` are the arrays of the caller that lie in Fortran order and are handed over as their transposes.
-    ``sizes`` are the parameters made of others, in order: who calls may know those of the part as written only.
+    ``result_is_tuple``; ``cut`` tells what the caller gets of them. ``threads`` bounds how many run parallel loops,
+    None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract, since a last
+    bit decides about a whole number. ``scalar``: the compiler makes no vector instructions. ``branching``: it turns
+    no branches into choices, which may cost a sum of -0.0 its sign. ``untiled`` are the statements whose register
+    tiles the types rule out. ``transposed`` are the arrays of the caller that lie in Fortran order and are handed
+    over as their transposes. ``sizes`` are the parameters made of others, in order: who calls may know those of the
+    part as written only.
     """
 
     target: str
@@ -137,6 +139,7 @@ class Program:
     written: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     result_is_tuple: bool = False
+    cut: Cut | None = None
     notes: tuple[str, ...] = ()
     device: DeviceProgram | None = None
     threads: int | None = None

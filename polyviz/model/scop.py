@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from polyviz.errors import Span
+    from polyviz.model.cut_results import Cut
     from polyviz.model.expression import Expression, Instruction
 
 AccessKind = Literal["read", "write"]
@@ -184,10 +185,18 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the function returns, in order: names of arrays or scalars; ``is_tuple`` keeps ``return (a,)`` apart."""
+    """What the function returns, in order: names of arrays or scalars; ``is_tuple`` keeps ``return (a,)`` apart.
+
+    ``cut`` tells what the caller gets of them, where that is not all."""
 
     names: tuple[str, ...] = ()
     is_tuple: bool = False
+    cut: Cut | None = None
+
+    @property
+    def handed_back(self) -> tuple[str, ...]:
+        """The names of what the caller gets."""
+        return self.names if self.cut is None else self.names[: len(self.names) - self.cut.hidden]
 
 
 @dataclass(frozen=True, slots=True)

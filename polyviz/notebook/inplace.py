@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 import numpy as np
 
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping
@@ -47,7 +47,7 @@ def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
     guard = _rolled_back(kernel.scop, namespace) if kernel.target == "python" else _interrupts_later()
     with guard:
         results = kernel(*arguments)
-        for name, value in zip(result_names(kernel.scop), results or (), strict=True):
+        for name, value in zip(handed_back(kernel.scop), results or (), strict=True):
             if _may_be_written(kernel.scop, name, parameters):
                 namespace[name] = _plain(value)
         namespace.update(final_iterators(kernel.scop, parameters))

@@ -15,7 +15,7 @@ from polyviz.api.comparing import careful_program, rounding
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.remembered import AtHand
-from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError, OverlapError, OverlapWarning, VerificationError
 from polyviz.model.measurement import VariantRow
 from polyviz.notebook.choice import choose
@@ -160,7 +160,7 @@ class Session:
         bound = kernel.bind(tuple(map(on_host, arguments_of(scop, self.namespace))), {})
         if kernel.has_substitute:
             kernel.prepare(bound)
-        race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
+        race = Race(bound.given, bound.parameters, written_arrays(scop), handed_back(scop), 1, TIME_LIMIT)
         contract = kernel.floating_point
         variant = VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None, floating_point=contract)
         careful = careful_program(kernel, bound)

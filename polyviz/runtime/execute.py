@@ -369,7 +369,7 @@ def _handed_back(program: Program, result: Any, originals: Mapping[int, Any]) ->
         for name, value in zip(program.results, values, strict=False)
     )
     if isinstance(result, tuple):
-        return handed
+        return handed if program.cut is None else program.cut.applied(handed)
     return handed[0] if handed else None
 
 
@@ -381,6 +381,8 @@ def _number(kind: ArrayType, value: Any) -> Any:
 def result_of(program: Program, values: Values) -> Any:
     """What a call hands back: the named results among ``values``."""
     results = tuple(values[name] for name in program.results)
+    if program.cut is not None:
+        return program.cut.applied(results)
     if program.result_is_tuple:
         return results
     return results[0] if results else None

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from polyviz.model.cut_results import Cut
     from polyviz.model.program import Program, ProgramArgument
     from polyviz.runtime.binding import Bound
 
@@ -61,6 +62,7 @@ class _Results:
     cells: tuple[tuple[int, type[Any], int | None], ...]
     handed: tuple[int, ...]
     is_tuple: bool
+    cut: Cut | None
 
     def begun(self, arguments: _Arguments) -> list[Any]:
         """The numbers as they are before a call with ``arguments``."""
@@ -70,6 +72,8 @@ class _Results:
         """What the call hands back, when the function has ``written`` the numbers."""
         count = len(written)
         found = tuple([written[place].value if place < count else arguments[place - count] for place in self.handed])
+        if self.cut is not None:
+            return self.cut.applied(found)
         if self.is_tuple:
             return found
         return found[0] if found else None
@@ -310,7 +314,7 @@ class QuickCalls:
         if not (cells or program.results) or not known.issuperset(program.results):
             return None
         handed = tuple(places.index(name) for name in program.results)
-        return _Results(tuple(cells), handed, program.result_is_tuple)
+        return _Results(tuple(cells), handed, program.result_is_tuple, program.cut)
 
     def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> AlikeArray:
         name = self.names[position]

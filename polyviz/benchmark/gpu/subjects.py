@@ -12,7 +12,7 @@ from polyviz.api.compiling import build_kernel, compile
 from polyviz.api.remembered import AtHand
 from polyviz.benchmark.generation import analysed
 from polyviz.benchmark.subject import SEED
-from polyviz.codegen.calling import result_names
+from polyviz.codegen.calling import handed_back
 from polyviz.runtime.agreement import compare_values
 from polyviz.runtime.original import original_of
 
@@ -69,7 +69,7 @@ def expected(kernel: str, size: str, dtype: str) -> Mapping[str, Any]:
     scop, _ = analysed(kernel)
     arguments = fresh(kernel, size, dtype)
     result = original_of(scop, gallery.kernel(kernel).function).numba()(*arguments)
-    return outputs(arguments, result if result_names(scop) else None)
+    return outputs(arguments, result if handed_back(scop) else None)
 
 
 def disagreement(kernel: str, size: str, dtype: str, found: Mapping[str, Any]) -> str:
