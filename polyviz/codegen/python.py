@@ -105,9 +105,7 @@ class _PythonProgram:
         self.bodies = {one.name: self._planned(self.plan, one) for one in self.scop.statements}
         self.given = frozenset(argument.name for argument in self.scop.arguments)
         self.array_sums = NumbaArraySums(self.plan, self.dtypes, self.identifiers, self.printer, self.text)
-        self.blocks = NumbaBlocks(
-            self.scop, self.plan, self.types, self.dtypes, self.identifiers, self.printer
-        )
+        self.blocks = NumbaBlocks(self.scop, self.plan, self.types, self.dtypes, self.identifiers, self.printer)
         self.numbers: frozenset[str] = frozenset()
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
