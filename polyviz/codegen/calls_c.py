@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.dtypes import BOOL, FLOAT64, INT32, INT64, ORDERINGS, Signature, Type, unify
+from polyviz.codegen.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, ORDERINGS, Signature, Type, unify
 from polyviz.codegen.functions import lookup, signature
-from polyviz.codegen.ranges import absolute_range, chosen_range, within
+from polyviz.codegen.ranges import absolute_range, chosen_range, range_of, within
 from polyviz.codegen.values_c import EQUALITY, PRIMARY, UNARY, Value, convert, literal, truth
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Call, Constant, Element, Expression, Name, Unary
@@ -67,10 +67,23 @@ def print_call(printer: CExpressionPrinter, node: Call) -> Value:
 def _cast(printer: CExpressionPrinter, value: Value, target: Type) -> Value:
     if target == BOOL:
         return truth(value)
-    if value.type.kind == "f" and target in (INT32, INT64):
-        # Compilers leave a conversion out whose result becomes a floating point number again.
-        return printer.helper("whole", target, (value,), target)
+    if value.type.kind == "f" and target.is_integral:
+        return whole(printer, value, target)
     return convert(value, target)
+
+
+def whole(printer: CExpressionPrinter, value: Value, target: Type) -> Value:
+    """The fraction ``value`` as the whole number ``target``, also where C leaves open what a cast gives.
+
+    Compilers leave a conversion out whose result becomes a floating point number again.
+    """
+    if isinstance(value.constant, float) and value.constant.is_integer():
+        exact = int(value.constant)
+        if within((exact, exact), range_of(target)):
+            return literal(exact, target)
+    if target.bits >= 32:
+        return printer.helper("whole", target, (value,), target)
+    return printer.helper("whole_single" if value.storage == FLOAT32 else "whole_short", target, (value,), target)
 
 
 def _widened(value: Value, target: Type) -> Value:

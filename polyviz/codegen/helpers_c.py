@@ -302,15 +302,6 @@ static inline {T} {name}({T} a)
 }
 """
     ),
-    # What has no whole number (NaN, infinities, values out of range) becomes the smallest one, as processors have it.
-    ("whole", "i"): Helper(
-        """\
-static inline {T} {name}(double a)
-{
-    return fabs(a) < -(double){MIN} ? ({T})a : {MIN};
-}
-"""
-    ),
     ("round_digits", "f"): Helper(
         """\
 static inline {T} {name}({T} a, int64_t digits)

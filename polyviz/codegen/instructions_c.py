@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.codegen import dtypes
+from polyviz.codegen import calls_c, dtypes
 from polyviz.codegen.dtypes import BOOL, Type
 from polyviz.codegen.typing import first_span
 from polyviz.codegen.values_c import AND, Value, convert, truth, usual_conversion
@@ -73,14 +73,14 @@ def _assignment(printer: CExpressionPrinter, node: Assign) -> str:
     try:
         target = printer.value(node.target)
         if node.operator is None:
-            return f"{target.text} = {_stored(printer.value(node.value), target.type).text};"
+            return f"{target.text} = {_stored(printer, printer.value(node.value), target.type).text};"
         return _augmented(printer, node, target)
     except CodegenError as error:
         error.span = error.span or node.target.span or first_span(node.value)
         raise
 
 
-def _stored(value: Value, target: Type) -> Value:
+def _stored(printer: CExpressionPrinter, value: Value, target: Type) -> Value:
     """``value`` as it is assigned; C converts between numbers as numba does, but truth is its own."""
     if target.is_real and not value.type.is_real and target != BOOL:
         raise CodegenError(
@@ -89,6 +89,8 @@ def _stored(value: Value, target: Type) -> Value:
         )
     if target == BOOL:
         return truth(value)
+    if value.type.kind == "f" and target.is_integral:
+        return calls_c.whole(printer, value, target)
     return value
 
 
@@ -101,13 +103,15 @@ def _augmented(printer: CExpressionPrinter, node: Assign, target: Value) -> str:
         if compound is not None:
             return f"{target.text} {operator}= {compound.text};"
     whole = printer.value(Binary(operator, node.target, node.value))
-    return f"{target.text} = {_stored(whole, target.type).text};"
+    return f"{target.text} = {_stored(printer, whole, target.type).text};"
 
 
 def _compound(operator: str, target: Value, value: Value, computed: Type) -> Value | None:
     """The right side of C's own ``target op= value`` when it means the same, else None."""
     if not computed.is_real or (target.type == BOOL and computed != BOOL):
         return None
+    if target.type.is_integral and not computed.is_integral:
+        return None  # a fraction is made whole by `_stored`
     if computed.is_integral:
         return value if operator in MODULAR else None
     if usual_conversion(target.storage, value.storage) != computed:

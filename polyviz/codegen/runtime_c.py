@@ -24,11 +24,12 @@ from polyviz.codegen.helpers_c import REAL_HELPERS, Helper
 from polyviz.codegen.helpers_complex_c import COMPLEX_HELPERS
 from polyviz.codegen.helpers_memory_c import MEMORY_HELPERS
 from polyviz.codegen.helpers_powers_c import POWERS
+from polyviz.codegen.helpers_whole_c import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HELPERS = {**REAL_HELPERS, **POWERS, **COMPLEX_HELPERS, **MEMORY_HELPERS}
+HELPERS = {**REAL_HELPERS, **WHOLE, **POWERS, **COMPLEX_HELPERS, **MEMORY_HELPERS}
 _BY_SUFFIX = {scalar.suffix: scalar for scalar in TYPES.values()}
 
 
