@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from polyviz.frontend.adding import Adder, call_of_numpy
 from polyviz.frontend.apart import apart
 from polyviz.frontend.masks import goes_together, mask_of, unmasked
+from polyviz.frontend.named_sums import NamedSums
 from polyviz.frontend.outer import outer_of
 from polyviz.frontend.ranks import product_factors
 from polyviz.frontend.refuse import LARGEST_CHOSEN
@@ -73,6 +74,7 @@ class SumReader:
         self._expressions = expressions
         self._shapes = shapes
         self.before: list[ast.stmt] = []
+        self._begins: list[ast.stmt] = []
 
     def value(self, node: ast.expr, places: Places) -> ast.expr | None:
         """A name for one element of the sum or product ``node``; None where it is neither."""
@@ -88,7 +90,8 @@ class SumReader:
 
     def named(self, value: ast.expr) -> ast.expr:
         """``value`` with names in the place of sums."""
-        return cast("ast.expr", _Named(self).visit(copy.deepcopy(value)))
+        named = NamedSums(lambda node: self.value(node, Places()), self.before, self._begins)
+        return cast("ast.expr", named.visit(copy.deepcopy(value)))
 
     def shape(self, node: ast.expr) -> list[ast.expr]:
         """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""
@@ -307,7 +310,7 @@ class SumReader:
             ast.Assign([ast.Name(best, ast.Store())], element),
             ast.Assign([ast.Name(place, ast.Store())], _number(axes, names)),
         ]
-        self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
+        self._begin(best, first)
         self.before.append(ast.Assign([ast.Name(place, ast.Store())], ast.Constant(0)))
         self.before.append(nested(axes, names, *computed, ast.If(test, found, [])))
         return ast.Name(place, ast.Load())
@@ -320,9 +323,13 @@ class SumReader:
         first = _AtStarts(starts).visit(copy.deepcopy(element))
         best = self._program.parameters.fresh("best")
         chosen = call_of_numpy(function, ast.Name(best, ast.Load()), element)
-        self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
+        self._begin(best, first)
         self.before.append(nested(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
         return ast.Name(best, ast.Load())
+
+    def _begin(self, best: str, first: ast.expr) -> None:
+        self._begins.append(ast.Assign([ast.Name(best, ast.Store())], first))
+        self.before.append(self._begins[-1])
 
     def _loop_name(self) -> str:
         return self._program.parameters.fresh("along")
@@ -357,12 +364,3 @@ def _first(region: Region, axis: Axis) -> ast.expr:
         return axis.start
     order = ast.Lt() if axis.step > 0 else ast.Gt()
     return ast.IfExp(ast.Compare(axis.start, [order], [axis.stop]), axis.start, extent)
-
-
-class _Named(ast.NodeTransformer):
-    def __init__(self, reader: SumReader) -> None:
-        self._reader = reader
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        added = self._reader.value(node, Places()) if isinstance(node, ast.expr) else None
-        return self.generic_visit(node) if added is None else added
