@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import planned_body
-from polyviz.codegen.decisive import decisive_statements
+from polyviz.codegen.cancelling import is_exact
 from polyviz.codegen.quotients import with_quotients
 from polyviz.codegen.typing import infer
 from polyviz.model.expression import Assign, Constant, Element, Expression, children
@@ -31,13 +31,13 @@ def planned_bodies(
     everything is a number with a fraction, ``multiplied``, ``factored`` and with late terms last; quotients are as
     ``with_quotients`` has them.
 
-    Where a last bit decides about a whole number, perhaps of another statement, all stay as they are.
+    Where a last bit decides, about a whole number or about zero, perhaps in another statement, all stay as they are.
 
     Sums are of one width: a factor that is written as a number is one of 64 bits, and cells of 32 bits would be added
     up, and perhaps infinite, before they meet it.
     """
     bodies: dict[str, Sequence[Instruction]] = {one.name: planned_body(scop, plan, one) for one in scop.statements}
-    if floating_point == "reassociate" and not decisive_statements(scop, environment):
+    if floating_point == "reassociate" and not is_exact(scop, environment):
         changes = [(name, multiplied, 2) for name in plan.multiplied]
         changes += [(name, factored, 1) for name in plan.factored]
         changes += [(found.statement, partial(latest_last, waits=dict(found.waits)), 2) for found in plan.late]

@@ -9,6 +9,7 @@ import numpy as np
 
 from polyviz.codegen.bodies import fits
 from polyviz.codegen.c import print_c
+from polyviz.codegen.cancelling import asks_for_zero
 from polyviz.codegen.conditional_sums import adds_under_conditions
 from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
@@ -55,6 +56,7 @@ def generate(
     require_real_numbers(scop, types)
     environment = Environment({name: kind.dtype for name, kind in types.items()})
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
+    asking = asks_for_zero(scop, environment) if floating_point == "reassociate" else ()
     ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()
     contract: FloatingPoint = "strict" if ordered else floating_point
     program = _PRINTERS[plan.target](with_typed_zeros(scop, types, contract), plan, types, contract)
@@ -62,7 +64,8 @@ def generate(
     notes = (
         *program.notes,
         *unsure_note(scop),
-        *_exact_note(decisive),
+        *_exact_note(decisive, "a last bit decides about a whole number"),
+        *_exact_note(asking, "a last bit decides whether a difference of products is zero"),
         *_order_note(ordered),
         *map(_transposed_note, transposed),
     )
@@ -70,7 +73,7 @@ def generate(
         program,
         notes=notes,
         threads=plan.threads,
-        exact=bool(decisive),
+        exact=bool(decisive or asking),
         scalar=plan.scalar,
         branching=plan.target == "c" and contract == "strict" and adds_under_conditions(scop, environment),
         transposed=transposed,
@@ -81,11 +84,11 @@ def _transposed_note(name: str) -> str:
     return f"{name} lies in Fortran order, so the loops are planned and written for its transpose"
 
 
-def _exact_note(decisive: Sequence[str]) -> tuple[str, ...]:
+def _exact_note(decisive: Sequence[str], reason: str) -> tuple[str, ...]:
     if not decisive:
         return ()
     names = ", ".join(decisive)
-    return (f"{names}: a last bit decides about a whole number, so nothing is fused, and terms stay as written",)
+    return (f"{names}: {reason}, so nothing is fused, and terms stay as written",)
 
 
 def _order_note(ordered: Sequence[str]) -> tuple[str, ...]:

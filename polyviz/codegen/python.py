@@ -21,7 +21,7 @@ from polyviz.codegen.bodies import (
     reading_back,
 )
 from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
-from polyviz.codegen.decisive import decisive_statements
+from polyviz.codegen.cancelling import is_exact
 from polyviz.codegen.definitions import read_first, unsure_results
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
@@ -225,7 +225,7 @@ class _PythonProgram:
         if self.checked:
             options.append("boundscheck=True")
         options.append('error_model="numpy"')
-        if self.floating_point == "reassociate" and not decisive_statements(self.scop, Environment(self.dtypes)):
+        if self.floating_point == "reassociate" and not is_exact(self.scop, Environment(self.dtypes)):
             options.append('fastmath={"reassoc", "contract", "nsz", "arcp"}')
         return f"@numba.njit({', '.join(options)})"
 
