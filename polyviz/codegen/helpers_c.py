@@ -27,6 +27,8 @@ static inline {T} {name}({T} a, {T} b)
 {
     if (b == 0 || (b == -1 && a == {MIN}))
         return 0;
+    if (b > 0 && (b & (b - 1)) == 0)  // a power of two: compilers shift
+        return (a & -b) / b;
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 """
@@ -112,6 +114,8 @@ static inline {T} {name}({T} a, {T} b)
 {
     if (b == 0 || b == -1)
         return 0;
+    if (b > 0 && (b & (b - 1)) == 0)
+        return a & (b - 1);
     {T} remainder = a % b;
     return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }

@@ -76,3 +76,20 @@ def test_a_number_without_a_fraction_is_stored_as_it_is() -> None:
     kernel(np.zeros(3), o)
     assert "o[i] = 255;" in kernel.source
     assert set(o) == {255}
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 8, 2**31, 2**62, 3, -1, -2, -8])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_quotients_and_rests_are_rounded_down(divisor: int, is_constant: bool) -> None:
+    text = """
+        def divided(x, b, q, r):
+            for i in range(len(x)):
+                q[i] = x[i] // {b}
+                r[i] = x[i] % {b}
+        """
+    original = function_of(text.format(b=f"({divisor})" if is_constant else "b"))
+    x = np.array([0, 1, -1, 7, -7, 8, -8, 2**40 + 5, -(2**40) - 5, 2**63 - 1, -(2**63) + 1])
+    q, r = np.zeros_like(x), np.zeros_like(x)
+    pv.compile(original, target="c")(x, divisor, q, r)
+    assert [int(one) // divisor for one in x] == list(q)
+    assert [int(one) % divisor for one in x] == list(r)
