@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import Span, UnknownNameError
-from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
+from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT, UNIVERSAL
 from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.limits import limit
@@ -352,9 +352,9 @@ class ExpressionReader:
 
     def _arguments(self, node: ast.Call, name: str) -> tuple[Expression, ...]:
         if node.keywords:
-            raise self._error(
-                node, f"`{name}` is called with a keyword.", hint="Pass the values by position."
-            )
+            into = name in UNIVERSAL and any(keyword.arg == "out" for keyword in node.keywords)
+            advice = "Assign what it gives instead: `C[:] = ...`." if into else "Pass the values by position."
+            raise self._error(node, f"`{name}` is called with a keyword.", hint=advice)
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 raise self._refuse(argument, EXPRESSIONS[ast.Starred])

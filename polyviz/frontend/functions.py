@@ -52,6 +52,14 @@ PURE: dict[str, frozenset[int]] = {
     prefix + name: counts for prefix, names, counts in _TABLES for name in names.split()
 }
 
+UNIVERSAL = {
+    f"numpy.{name}": count
+    for names, count in ((_NUMPY_ONE, 1), (_NUMPY_TWO, 2))
+    for name in names.split()
+    if name not in ("real", "imag")
+}
+"""Functions that NumPy can let write into an array that is there, ``out``; how many arguments come before it."""
+
 CREATORS = {f"numpy.{name}": name for name in ("empty", "zeros", "ones", "full")}
 CREATORS_LIKE = {f"{name}_like": function for name, function in CREATORS.items()}
 CREATORS |= {"numpy.ndarray": "empty"}

@@ -1,7 +1,7 @@
 """Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on.
 
-``zip(a, b, strict=False)`` is ``zip(a, b)``, ``q, r = divmod(a, b)`` is ``q, r = a // b, a % b``, and ``float("inf")``
-is ``math.inf``.
+``zip(a, b, strict=False)`` is ``zip(a, b)``, ``q, r = divmod(a, b)`` is ``q, r = a // b, a % b``, ``float("inf")`` is
+``math.inf``, and ``np.add(A, B, out=C)`` is ``C[:] = np.add(A, B)``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.functions import UNIVERSAL
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
@@ -83,7 +84,23 @@ class _Writer(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=ast.Name() as array, attr="fill"), args=[value], keywords=[]):
                 whole = ast.Subscript(array, ast.Slice(), ast.Store())
                 return located(ast.Assign([whole], value), node)
+            case ast.Call() as call if (place := self._given_place(call)) is not None:
+                return located(ast.Assign([place], call), node)
         return node
+
+    def _given_place(self, call: ast.Call) -> ast.expr | None:
+        """Where ``np.add(A, B, out=C)`` or ``np.add(A, B, C)`` writes, which is taken out of the call."""
+        count = UNIVERSAL.get(self._names.canonical(call.func) or "")
+        match call:
+            case ast.Call(args=args, keywords=[ast.keyword(arg="out", value=out)]) if len(args) == count:
+                place = _whole_part(out)
+            case ast.Call(args=[*values, out], keywords=[]) if len(values) == count:
+                place = _whole_part(out)
+            case _:
+                return None
+        if place is not None:
+            call.args, call.keywords = call.args[:count], []
+        return place
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """``A[0].shape[k]`` as ``A.shape[1 + k]``, where numbers choose the row."""
@@ -96,3 +113,22 @@ class _Writer(ast.NodeTransformer):
                     shape = ast.Attribute(base, "shape", ast.Load())
                     return located(ast.Subscript(shape, ast.Constant(len(indices) + place), ast.Load()), node)
         return node
+
+
+def _whole_part(array: ast.expr) -> ast.expr | None:
+    """The place of all elements of an array or of a part of it; None where a copy could be meant, as by ``A[idx]``.
+
+    >>> ast.unparse(_whole_part(ast.parse("A[1:, 0]", mode="eval").body))
+    'A[1:, 0]'
+    """
+    match array:
+        case ast.Name():
+            return ast.Subscript(array, ast.Slice(), ast.Store())
+        case ast.Subscript(value=ast.Name() as base, slice=index):
+            parts = index.elts if isinstance(index, ast.Tuple) else [index]
+            slices = [isinstance(part, ast.Slice) for part in parts]
+            if any(slices) and all(
+                cut or constant_of(part) is not None for part, cut in zip(parts, slices, strict=True)
+            ):
+                return ast.Subscript(base, index, ast.Store())
+    return None

@@ -39,8 +39,17 @@ def filled(A: Any, x: Any) -> None:
         A[i, 0] += x[i]
 
 
+def written_out(A: Any, x: Any) -> None:
+    np.add(A[1:, :], A[:-1, :], out=A[1:, :])
+    np.multiply(A, 2.0, A)
+    for i in range(A.shape[0]):
+        row = A[i]
+        np.maximum(row, 3.0, out=row)
+        np.sqrt(A[:, 1], out=A[:, 0])
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
-@pytest.mark.parametrize("function", [of_shapes, of_a_row, filled], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [of_shapes, of_a_row, filled, written_out], ids=lambda function: function.__name__)
 def test_as_in_python(function: Any, target: str) -> None:
     same_compiled(function, {"A": A, "x": np.ones(3)}, target, "strict")
 
@@ -55,3 +64,11 @@ def test_quotient_and_rest_at_once() -> None:
     agree(text + "\n        x[k] = q", x=np.arange(12) - 5, A=np.zeros((3, 4), dtype=np.int64), n=12)
     own = "def divmod(a, b): return a + b\ndef f(x):\n    x[0] = divmod(x[1], x[2])"
     agree(own, x=np.arange(3))
+
+
+@pytest.mark.parametrize("out", ["A[k]", "B[k, :]", "x[0]", "made()"])
+def test_what_may_be_written_into_a_copy_stays_refused(out: str) -> None:
+    """``k`` may hold places: then NumPy writes into an array that is made for it."""
+    with pytest.raises(UnsupportedSyntaxError, match=r"np.add|numpy.add") as raised:
+        extract(f"def f(A: 'float64[:]', B: 'float64[:, :]', x: 'float64[:]', k):\n    np.add(x, x, out={out})")
+    assert "`C[:] = ...`" in str(raised.value)
