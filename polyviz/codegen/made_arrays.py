@@ -110,10 +110,11 @@ def _require_types_of_numbers(scop: Scop, types: Mapping[str, str]) -> None:
 def _require_types_of_lists(scop: Scop, types: Mapping[str, str]) -> None:
     """Raise where a list that became an array is given values that do not fit its type."""
     listed = {array.name for array in scop.arrays if array.creation is not None and array.creation.is_listed}
-    for assignment in (one for statement in scop.statements for one in assignments(statement.body)):
+    stored = (one for statement in scop.statements for one in assignments(statement.body))
+    for assignment in (one for one in stored if one.target.array in listed):
         name = assignment.target.array
         found = infer(assignment.value, Environment(types)).name
-        if name in listed and not np.can_cast(found, types[name]):
+        if not np.can_cast(found, types[name]):
             raise CodegenError(
                 f"The list `{name}` is made of {types[name]}, and given {found} here.",
                 span=assignment.target.span,

@@ -24,6 +24,7 @@ from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.arguments import getter, native_type
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.complex_numba import settle_complex_division
+from polyviz.runtime.effort import LESS_EFFORT, LESS_EFFORT_NOTE, effort_flags
 from polyviz.runtime.evaluate import evaluate, with_made_sizes
 from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.machine import thread_limit
@@ -108,7 +109,8 @@ class NativeRunner:
         self.program = program
         self.compile_seconds = built.compile_seconds
         branches = BRANCHING_NOTE if set(BRANCHING_FLAGS) <= set(flags) else ""
-        self.notes: tuple[str, ...] = tuple(note for note in (built.note, branches) if note)
+        effort = LESS_EFFORT_NOTE if set(LESS_EFFORT) <= set(flags) else ""
+        self.notes: tuple[str, ...] = tuple(note for note in (built.note, branches, effort) if note)
         self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
         self._packed = NativeFunction(built.path, entry_name(program), [ctypes.c_void_p])
         self._most_threads = thread_limit(program.threads)
@@ -288,7 +290,8 @@ def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     numbers = COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()
     alone = ONE_THREAD_FLAGS if program.threads == 1 and toolchain.openmp else ()
     branches = BRANCHING_FLAGS if program.branching else ()
-    return (*wrapping, *lanes, *numbers, *alone, *(() if toolchain.is_clang else (*FLAGS_OF_GCC, *branches)))
+    own = () if toolchain.is_clang else (*FLAGS_OF_GCC, *branches, *effort_flags(program))
+    return (*wrapping, *lanes, *numbers, *alone, *own)
 
 
 def as_handed_over(program: Program, given: Values) -> Values:
