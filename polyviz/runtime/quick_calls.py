@@ -182,7 +182,8 @@ class QuickCalls:
         found = self._alike(arguments)
         if found is None or os.getpid() != found[0].process:
             return None
-        prepared, block = self._latest, _ = found
+        prepared, block = found
+        self._latest = prepared
         return prepared.runner.program, prepared.layouts, prepared.run(block, arguments)
 
     def _alike(self, arguments: _Arguments) -> tuple[_Prepared, Block] | None:
