@@ -187,7 +187,8 @@ class Statement:
 class Result:
     """What the function returns, in order: names of arrays or scalars; ``is_tuple`` keeps ``return (a,)`` apart.
 
-    ``cut`` tells what the caller gets of them, where that is not all."""
+    ``cut`` tells what the caller gets of them, where that is not all.
+    """
 
     names: tuple[str, ...] = ()
     is_tuple: bool = False

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from polyviz.runtime.packed import Block
 
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+"""Bits of ``ndarray.flags.num``, as NumPy's C API numbers them."""
+
 _TEXT = """
 #include <stdint.h>
 

@@ -21,7 +21,15 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from polyviz.model.expression import Element, Name, walk
-from polyviz.runtime.alike import AlikeArray, AlikeCalls, AlikeNumber, can_compare
+from polyviz.runtime.alike import (
+    ALIGNED,
+    CONTIGUOUS,
+    WRITEABLE,
+    AlikeArray,
+    AlikeCalls,
+    AlikeNumber,
+    can_compare,
+)
 from polyviz.runtime.arguments import LARGEST, SMALLEST, address, getter, native_type, number_type
 from polyviz.runtime.data_bounds import values_in
 from polyviz.runtime.execute import NativeRunner, as_handed_over, is_addressable, maker_of
@@ -44,8 +52,6 @@ REMEMBERED = 64
 ALIKE = 4
 """How many kinds of calls with the same sizes: in single and in double precision, say."""
 
-_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
-"""Bits of ``ndarray.flags.num``, as NumPy's C API numbers them."""
 _FLOATS = (float, np.float64)
 _INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64})
 _NUMBERS = frozenset({int, *_FLOATS, np.float32, *_INTEGERS})
@@ -319,7 +325,7 @@ class QuickCalls:
 
     def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> AlikeArray:
         name = self.names[position]
-        flags = array.flags.num & _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in self.written else 0)
+        flags = array.flags.num & CONTIGUOUS | ALIGNED | (WRITEABLE if name in self.written else 0)
         first, last = byte_bounds(array)
         # The function gets an address of something even where an array has no elements, and that is always the same.
         slots = _slots(arguments, "array", name) if array.size else ()
@@ -329,7 +335,7 @@ class QuickCalls:
 
 def _strides(array: NDArray[Any]) -> tuple[int, ...] | None:
     """None where they follow from the shape."""
-    return None if array.flags.num & _CONTIGUOUS else array.strides
+    return None if array.flags.num & CONTIGUOUS else array.strides
 
 
 def _makers(program: Program, bound: Bound) -> tuple[_Made, ...] | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.runtime.alike import AlikeArray, AlikeCalls, AlikeNumber, can_compare
+from polyviz.runtime.alike import ALIGNED, AlikeArray, AlikeCalls, AlikeNumber, can_compare
 from polyviz.runtime.arguments import LARGEST, SMALLEST, native_type
 from polyviz.runtime.packed import Blocks
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from polyviz.runtime.packed import Block
 
     Values = Mapping[str, Any]
-
-_ALIGNED = 0x100
-"""A bit of ``ndarray.flags.num``."""
 
 
 class RepeatedCall:
@@ -42,7 +39,7 @@ class RepeatedCall:
                 slots[argument.name].append(slot)
         arrays = [
             AlikeArray(
-                places[name], value.dtype, _ALIGNED, value.shape, value.strides, 0, 0,
+                places[name], value.dtype, ALIGNED, value.shape, value.strides, 0, 0,
                 tuple(slots[name]) if value.size else (),
             )
             for name, value in given.items()

@@ -10,7 +10,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.runtime import alike, quick_calls
-from polyviz.runtime.alike import AlikeArray, AlikeCalls, AlikeNumber, can_compare
+from polyviz.runtime.alike import WRITEABLE, AlikeArray, AlikeCalls, AlikeNumber, can_compare
 from polyviz.runtime.packed import Blocks
 from polyviz.runtime.toolchain import find_toolchain
 from tests.running import function_of
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from polyviz.runtime.packed import Block
 
 pytestmark = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
-
-WRITEABLE = 0x400
 
 
 def array_at(position: int, array: Any, *slots: int, strided: bool = False) -> AlikeArray:
