@@ -9,6 +9,7 @@ from polyviz.analysis.dependences import dependences
 from polyviz.analysis.extremes import with_extremes
 from polyviz.analysis.footprints import Footprint, footprints, operation_counts
 from polyviz.analysis.joined_strips import with_strips_joined
+from polyviz.analysis.known_sizes import with_known_sizes
 from polyviz.analysis.legality import check
 from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.analysis.nesting import common_loops, loop_nests
@@ -45,6 +46,7 @@ __all__ = [
     "separate_live_ranges",
     "transposable",
     "with_extremes",
+    "with_known_sizes",
     "with_loops_rolled_up",
     "with_private_arrays",
     "with_quotients_counted",

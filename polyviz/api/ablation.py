@@ -13,7 +13,7 @@ from polyviz.model.techniques import switched_off, techniques_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.building import ScheduleChoice
     from polyviz.runtime.race import Progress
     from polyviz.runtime.worker import Worker
 

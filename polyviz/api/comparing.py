@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.rounding import rounded_by_libraries
-from polyviz.api.compiling import ScheduleChoice, build_kernel, is_scheduler, named_schedules, signature_of
+from polyviz.api.building import ScheduleChoice, build_kernel, is_scheduler, signature_of
+from polyviz.api.compiling import named_schedules
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
 from polyviz.api.rooflines import roofline_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.api.compiling import choose_schedule
+from polyviz.api.building import choose_schedule
 from polyviz.api.extracting import part_of
 from polyviz.editing import Edit, Steps, recover_steps, replay_lines, start_edit
 from polyviz.editing.script import START, read_script
@@ -19,7 +19,7 @@ from polyviz.model.superposition import Superposition
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.building import ScheduleChoice
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.api.compiling import build_kernel
+from polyviz.api.building import build_kernel
 from polyviz.api.remembered import AtHand
 from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError, VerificationError

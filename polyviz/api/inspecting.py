@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import instance_counts, parallelism
-from polyviz.api.compiling import choose_schedule, named_schedules, signature_of
+from polyviz.api.building import choose_schedule, signature_of
+from polyviz.api.compiling import named_schedules
 from polyviz.api.extracting import part_of
 from polyviz.api.reach import out_of_range
 from polyviz.errors import PolyvizError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.building import ScheduleChoice
     from polyviz.api.workbench import Workbench
     from polyviz.editing import Edit
     from polyviz.model.dependences import Dependences, LoopParallelism

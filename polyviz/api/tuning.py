@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
-from polyviz.api.compiling import build_kernel, signature_of
+from polyviz.api.building import build_kernel, signature_of
 from polyviz.api.options import read_options
 from polyviz.api.remembered import AtHand, memory_key
 from polyviz.api.targets import resolve_target

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyviz.api.compiling import build_kernel, choose_schedule
+from polyviz.api.building import build_kernel, choose_schedule
 from polyviz.api.editing import replay_on
 from polyviz.api.emulating import EMULATED, emulated_view
 from polyviz.api.inspecting import LostMoves

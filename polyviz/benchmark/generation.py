@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz import gallery
 from polyviz.analysis import dependences
-from polyviz.api.compiling import build_kernel
+from polyviz.api.building import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
 from polyviz.benchmark.obstacles import obstacles

@@ -13,7 +13,7 @@ import numpy as np
 from polyviz import gallery
 from polyviz.analysis import dependences, parallelism
 from polyviz.analysis.traffic import work_of
-from polyviz.api.compiling import build_kernel
+from polyviz.api.building import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.benchmark.odd_sizes import odd_sizes
 from polyviz.codegen.calling import handed_back, written_arrays

@@ -27,6 +27,7 @@ from polyviz.model.expression import (
     walk,
 )
 from polyviz.model.program import ArrayType, Failure, ProgramArgument
+from polyviz.model.scop import fixed_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +69,7 @@ class ArrayPrinter:
         kept = frozenset(f"{name}_{bound}" for name in inner for bound in ("stop", "step"))
         self._identifiers = Identifiers(part_names(scop), reserved | kept)
         spelled = (*(parameter.name for parameter in scop.parameters), *inner)
+        self.fixed = fixed_parameters(scop)
         self.variable_names = {name: self.identifier(name) for name in spelled}
         self._arrays = {array.name for array in scop.arrays if array.rank}
         self.statement: Statement | None = None
@@ -283,7 +285,7 @@ class ArrayPrinter:
             return str(known)
         parameter = self._shape_parameter(array, axis)
         if parameter is not None:
-            return self.identifier(parameter)
+            return str(self.fixed.get(parameter, self.identifier(parameter)))
         return self._identifiers.derived(f"{array.name}_extent{axis}")
 
     def _stride_name(self, array: Array, axis: int) -> str:

@@ -13,6 +13,7 @@ from polyviz.codegen.bodies import apart, placed_body, private_name, reading_bac
 from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.bytes_apart import lanes_of
 from polyviz.codegen.calling import local_arrays, made_sizes, result_names, written_arrays
+from polyviz.codegen.choices_c import ChoicePrinter
 from polyviz.codegen.conditional_cells_c import CellPrinter
 from polyviz.codegen.even_strips_c import StripPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
@@ -30,7 +31,7 @@ from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.parted_c import PartPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
-from polyviz.codegen.regularity import dynamic, is_collapsed, is_regular
+from polyviz.codegen.regularity import CHUNK, dynamic, is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.rows_ahead_c import RowsAheadPrinter
@@ -61,9 +62,6 @@ if TYPE_CHECKING:
 
 SMALLEST_PARALLEL_WORK = 50_000
 """Statement instances below which starting threads costs more than they save: some tens of microseconds of work."""
-
-CHUNK = 16
-"""Iterations in a row that one thread gets where some have more to do than others."""
 
 
 def print_c(
@@ -99,25 +97,25 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        shown_as = (self.arrays.variable_names, self.arrays.element, self.arrays.step, self.arrays.going_on)
-        self.printer = CExpressionPrinter(self.dtypes, *shown_as)
+        ways = (self.arrays.element, self.arrays.step, self.arrays.going_on)
+        self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, *ways)
         self.bodies = planned_bodies(self.scop, self.plan, self.printer.environment, self.floating_point)
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
-        self.printer.steady = self.arrays.steady
+        self.printer.steady, self.printer.fixed = self.arrays.steady, self.arrays.fixed
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.teams = TeamPrinter(self.scop, self.plan, self.dtypes, *shown, self.blocks)
         self.strips = StripPrinter(self.scop, self.plan, *shown)
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.vectors = VectorFunctions(self.plan.vectors)
-        typed = (self.types, self.private, self.dtypes, *shown)
-        folded = (self.floating_point, self.bodies, self.temporaries.declarations, self.vectors)
+        typed = (self.types, self.private, self.dtypes, *shown, self.floating_point)
+        folded = (self.bodies, self.temporaries.declarations, self.vectors)
         self.folds = AccumulationPrinter(self.scop, self.plan, *typed, *folded)
         self.cells = CellPrinter(self.scop, self.folds, *shown, self._plain_loop, self.bodies)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.choices = ChoicePrinter(*shown[:2], self.floating_point, wanted=self.plan.selects is not None)
         self.around = LanesAroundPrinter(self.scop, self.plan, self.dtypes, *shown, self._node)
         self.windows = WindowPrinter(self.scop, self.types, self.dtypes, *shown)
-        self.guards = GuardPrinter(self.scop, *shown, self._node)
         self.shared = SharedValuePrinter(self.scop, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
         self.printer.versions = BodyVersions(self.scop, self.plan, self.dtypes, *shown[:2]).lines
@@ -126,15 +124,15 @@ class _CProgram:
         swept = (self.scop, self.plan, self.row_blocks.types)
         self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors, self.floating_point)
         self.held = HeldTilePrinter(*swept, *shown, self._node, self.vectors)
-        self.jams = JamPrinter(self.scop, *shown, self._node)
+        self.guards, self.jams = GuardPrinter(self.scop, *shown, self._node), JamPrinter(self.scop, *shown, self._node)
         self.time = TimeStepPrinter(*swept, *shown, self._plain_loop, self.vectors)
-        self.panels = PanelPrinter(*typed, self.floating_point, self.folds, self.vectors)
+        self.panels = PanelPrinter(*typed, self.folds, self.vectors)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
         self.mirrors = MirrorPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.ahead = RowsAheadPrinter(self.scop, self.plan, self.types, *shown)
         self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
-        added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
-        self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
+        added = (*shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
+        self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *added)
 
     def program(self) -> Program:
         self._apart(self.plan.ahead)
@@ -183,8 +181,8 @@ class _CProgram:
         self.text.add(1, "/* The last iteration once more: what it leaves in its temporaries stays visible. */")
         plan = apart(self.plan, tree)
         bodies, self.in_lanes = self.bodies, True
-        own = planned_bodies(self.scop, plan, self.printer.environment, self.floating_point)
-        self.bodies = own | reading_back(self.scop, plan)
+        self.bodies = planned_bodies(self.scop, plan, self.printer.environment, self.floating_point)
+        self.bodies |= reading_back(self.scop, plan)
         self._node(lower(self.scop, plan, self.arrays.taken), 1)
         self.bodies, self.in_lanes = bodies, False
 
@@ -206,19 +204,19 @@ class _CProgram:
         return "".join(f"{part}\n\n" for part in (start, several, helpers) if part)
 
     def _signature(self, arguments: tuple[ProgramArgument, ...]) -> str:
-        parameters = ",\n    ".join(self.arrays.declaration(argument) for argument in arguments)
-        return f"int64_t {self.symbol}(\n    {parameters or 'void'})\n{{\n"
+        parameters = ",\n    ".join(map(self.arrays.declaration, arguments)) or "void"
+        return f"int64_t {self.symbol}(\n    {parameters})\n{{\n"
 
     def _prologue(self) -> str:
         """Written last, since only the loops tell which failures there are."""
-        failure = ["int64_t failure = 0;"] * bool(self.arrays.helpers)
-        lines = (*failure, *self.arrays.prologue(self.private), *self.temporaries.allocations())
-        return "".join(f"    {line}\n" for line in lines)
+        lines = (*self.arrays.prologue(self.private), *self.temporaries.allocations())
+        failure = "    int64_t failure = 0;\n" if self.arrays.helpers else ""
+        return failure + "".join(f"    {line}\n" for line in lines)
 
     def _epilogue(self) -> None:
-        result = "failure" if self.arrays.helpers else "0"
-        for line in (*self.temporaries.releases(), *self.arrays.epilogue(), f"return {result};"):
+        for line in (*self.temporaries.releases(), *self.arrays.epilogue()):
             self.text.add(1, line)
+        self.text.add(1, f"return {'failure' if self.arrays.helpers else 0};")
         self.text.add(0, "}")
 
     def _node(self, node: LoopNode, indent: int) -> None:
@@ -297,8 +295,8 @@ class _CProgram:
         if self._whole_nest(node, indent):
             return
         if node.parallel:
-            together = " collapse(2)" if regular and is_collapsed(node) else ""
-            share = f"parallel for{together} schedule({'static' if regular else self._turns(node)})"
+            share = "parallel for collapse(2)" if regular and is_collapsed(node) else "parallel for"
+            share += f" schedule({'static' if regular else self._turns(node)})"
             self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
             self.chosen = self.selects.free_choice(node, self.bodies)
         elif node.vector:
@@ -381,7 +379,7 @@ class _CProgram:
         self.text.add(indent, f"for ({even.header(node)}) {{")
         for line in (*even.lines(node), *self.teams.own_arrays(node), *self.ahead.lines(node)):
             self.text.add(indent + 1, line)
-        with self.temporaries.inside(node):
+        with self.temporaries.inside(node), self.choices.inside(node):
             self._node(node.body, indent + 1)
         self.text.add(indent, "}")
         self.blocks.packed.discard(packed)

@@ -59,6 +59,7 @@ from polyviz.errors import CodegenError
 from polyviz.model.expression import (
     Assign,
     Binary,
+    Branch,
     Call,
     Compare,
     Conditional,
@@ -123,9 +124,12 @@ class CExpressionPrinter:
         self.step = step or _untested
         self.ranges: Mapping[str, Range] = {}
         self.steady = frozenset[str]()
+        self.fixed: Mapping[str, int] = {}
         self.is_free: Callable[[Expression], bool] = never_free
         self.versions: Callable[[Loop, int, Callable[[int], list[str]]], list[str]] = _one_version
         self.shared: Callable[[Assign], tuple[list[str], Assign]] = _nothing_shared
+        self.choice: Callable[[Conditional], Value | None] = no_choice
+        self.choices: Callable[[Branch], Sequence[Assign] | None] = no_choice
         self.going_on = going_on
         self.helpers: set[str] = set()
         self.uses_complex = False
@@ -172,6 +176,8 @@ class CExpressionPrinter:
         match node:
             case Constant():
                 return self._constant(node)
+            case Name(name) if name in self.fixed:
+                return literal(self.fixed[name], INT64)
             case Name(name):
                 scalar = self.environment.name(name)
                 return Value(self.names.get(name, name), PRIMARY, scalar, scalar)
@@ -229,6 +235,8 @@ class CExpressionPrinter:
             case Logical(operator, operands):
                 return self._logical(operator, operands)
             case Conditional(condition, body, otherwise):
+                if (chosen := self.choice(node)) is not None:
+                    return chosen
                 return self.conditional(self.truth(condition), self.value(body), self.value(otherwise))
         raise TypeError(f"not an expression: {node!r}")
 
@@ -341,6 +349,10 @@ class CExpressionPrinter:
 def never_free(_operand: Expression) -> bool:
     """No operand may be evaluated unless those before it leave the choice to it."""
     return False
+
+
+def no_choice(_node: Conditional | Branch) -> None:
+    """Conditions become C's own, which branches for them as it likes."""
 
 
 def _is_bit(value: Value) -> bool:

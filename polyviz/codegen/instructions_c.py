@@ -49,6 +49,9 @@ def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: 
         case Assign():
             return _with_shared(printer, instruction, indent)
         case Branch():
+            chosen = printer.choices(instruction)
+            if chosen is not None:
+                return print_instructions(printer, chosen, indent)
             return _branch(printer, instruction, indent)
         case Loop():
             return printer.versions(instruction, indent, lambda deeper: _loop(printer, instruction, deeper))

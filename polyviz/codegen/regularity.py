@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Expression
     from polyviz.model.scop import Scop
 
+CHUNK = 16
+"""Iterations in a row that one thread gets where some have more to do than others."""
 INSTANCES = 64
 """Instances that a thread takes at once: to ask for them costs as much as a few additions do."""
 

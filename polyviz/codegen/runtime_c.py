@@ -21,6 +21,7 @@ from polyviz.codegen.dtypes import (
     Type,
 )
 from polyviz.codegen.helpers_c import REAL_HELPERS, Helper
+from polyviz.codegen.helpers_choices_c import CHOICES
 from polyviz.codegen.helpers_complex_c import COMPLEX_HELPERS
 from polyviz.codegen.helpers_memory_c import MEMORY_HELPERS
 from polyviz.codegen.helpers_powers_c import POWERS
@@ -29,7 +30,7 @@ from polyviz.codegen.helpers_whole_c import WHOLE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HELPERS = {**REAL_HELPERS, **WHOLE, **POWERS, **COMPLEX_HELPERS, **MEMORY_HELPERS}
+HELPERS = {**REAL_HELPERS, **CHOICES, **WHOLE, **POWERS, **COMPLEX_HELPERS, **MEMORY_HELPERS}
 _BY_SUFFIX = {scalar.suffix: scalar for scalar in TYPES.values()}
 
 

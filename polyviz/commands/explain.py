@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
-from polyviz.api.compiling import build_kernel
+from polyviz.api.building import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.commands.terminal import fitted
 from polyviz.scheduling import schedule as find_schedule

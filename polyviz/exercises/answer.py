@@ -13,7 +13,7 @@ import islpy as isl
 
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
-from polyviz.api.compiling import choose_schedule
+from polyviz.api.building import choose_schedule
 from polyviz.api.editing import replay
 from polyviz.api.extracting import extract
 from polyviz.editing import Edit

@@ -8,8 +8,8 @@ import numpy as np
 
 from polyviz.analysis import dependences, instance_counts
 from polyviz.analysis.witness import fixed
+from polyviz.api.building import build_kernel
 from polyviz.api.comparing import compare
-from polyviz.api.compiling import build_kernel
 from polyviz.codegen.calling import handed_back, written_arrays
 from polyviz.errors import OptionError
 from polyviz.exercises.goal import UNSEEN, Goal, Verdict
@@ -21,7 +21,7 @@ from polyviz.views.linked_memory import array_model
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.building import ScheduleChoice
     from polyviz.exercises.answer import Answer
     from polyviz.model.scop import Parameter, Scop
 

@@ -295,3 +295,16 @@ class Scop(Displayable):
             if array.name == name:
                 return array
         raise KeyError(name)
+
+
+def fixed_parameters(scop: Scop) -> dict[str, int]:
+    """The parameters of which ``scop`` knows the values, with these.
+
+    >>> import polyviz as pv
+    >>> fixed_parameters(pv.extract("def f(A, n):\\n  for i in range(n): A[i] = i", sizes={"n": 3}))
+    {'n': 3}
+    """
+    kind = isl.dim_type.param
+    names = [scop.context.get_dim_name(kind, place) for place in range(scop.context.dim(kind))]
+    values = [scop.context.plain_get_val_if_fixed(kind, place) for place in range(len(names))]
+    return {str(name): int(value.to_python()) for name, value in zip(names, values, strict=True) if value.is_int()}

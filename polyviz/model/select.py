@@ -39,6 +39,62 @@ affine=True, span=None))), body=Name(name='x'), otherwise=Element(array='best', 
     return None
 
 
+def choices_between(branch: Branch) -> tuple[Assign, ...]:
+    """What ``branch`` makes of each of its variables, without a branch; nothing if it does more than assign to them.
+
+    A variable that a condition looks at is replaced last, when nothing asks for its old value any more.
+
+    >>> from polyviz.model.expression import Compare, Name
+    >>> branch = Branch(Compare(("<",), (Name("x"), Element("best"))), (
+    ...     Assign(Element("best"), Name("x")), Assign(Element("place"), Name("i"))))
+    >>> [assign.target.array for assign in choices_between(branch)]
+    ['place', 'best']
+    """
+    values = _after(branch)
+    if values is None:
+        return ()
+    left = [Assign(target, value) for target, value in values.items() if value != target]
+    ordered: list[Assign] = []
+    while left:
+        free = next((one for one in left if not any(_reads(other, one) for other in left)), None)
+        if free is None:
+            return ()
+        left.remove(free)
+        ordered.append(free)
+    return tuple(ordered)
+
+
+def _after(instruction: Instruction) -> dict[Element, Expression] | None:
+    """The variables that ``instruction`` may change, with their values behind it in terms of those before."""
+    match instruction:
+        case Assign(Element(_, ()) as target):
+            return {target: _new(instruction)}
+        case Branch(condition, then, otherwise):
+            arms = [_after_all(then), _after_all(otherwise)]
+            if arms[0] is None or arms[1] is None:
+                return None
+            first, second = arms[0], arms[1]
+            targets = dict.fromkeys((*first, *second))
+            return {one: Conditional(condition, first.get(one, one), second.get(one, one)) for one in targets}
+    return None
+
+
+def _after_all(instructions: tuple[Instruction, ...]) -> dict[Element, Expression] | None:
+    """The same for several ones of which none reads what one before it writes."""
+    found: dict[Element, Expression] = {}
+    for instruction in instructions:
+        after = _after(instruction)
+        if after is None or any(_looks_at(value, cell) for value in after.values() for cell in found):
+            return None
+        found |= after
+    return found
+
+
+def _reads(one: Assign, other: Assign) -> bool:
+    """Whether ``one`` reads what ``other``, another one, writes."""
+    return one is not other and _looks_at(one.value, other.target)
+
+
 def _otherwise(instructions: tuple[Instruction, ...], target: Element) -> Expression | None:
     """What ``target`` is where a condition does not hold, of nothing or a chain of others; None for anything else."""
     match instructions:

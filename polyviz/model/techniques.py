@@ -2,8 +2,8 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``extremes``, ``substitute``, ``reroll``, ``join_strips``, ``quotients``,
-``small_arrays``, ``private_arrays`` and ``group`` work before there is an order (``polyviz.api.compiling``).
+otherwise, and one entry here; ``known_sizes``, ``extremes``, ``substitute``, ``reroll``, ``join_strips``, ``quotients``,
+``small_arrays``, ``private_arrays`` and ``group`` work before there is an order (``polyviz.api.building``).
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "even_blocks", "divide the rows and the steps of packed products into blocks of about equal size (target c)"
     ),
+    Technique(
+        "known_sizes", "compile for the short sizes of a call, whose loops are written out, with numbers in their place"
+    ),
     Technique("group", "schedule the statements between which a temporary lives as one"),
     Technique("reroll", "take the copies of a statement that was unrolled by hand as one"),
     Technique("join_strips", "take loops that were cut into strips by hand as the loops they were before"),
@@ -80,7 +83,7 @@ TECHNIQUES: tuple[Technique, ...] = (
         "take the remainders of periodic subscripts, and decide conditions on the loop, at its ends only (target c)",
     ),
     Technique(
-        "select", "choose between values in a vector loop instead of branching around a store (target c)"
+        "select", "choose between values instead of branching, in vector loops and where one iteration follows another (target c)"
     ),
     Technique(
         "versions", "test subscripts at the ends of an innermost loop instead of in each iteration (target c)"

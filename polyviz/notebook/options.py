@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping
 
-    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.building import ScheduleChoice
     from polyviz.model.program import FloatingPoint
     from polyviz.model.techniques import Off
 

@@ -14,7 +14,7 @@ from polyviz.notebook.words import IN_QUOTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.building import ScheduleChoice
 
 _OPENING, _CLOSING = "{[(", "}])"
 

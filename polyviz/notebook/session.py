@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api import Comparison, compare, tune
+from polyviz.api.building import build_kernel
 from polyviz.api.comparing import careful_program, rounding
-from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.remembered import AtHand
 from polyviz.codegen.calling import handed_back, written_arrays

@@ -136,12 +136,19 @@ class Binder:
         named = self._named.of(arguments, keywords)
         read = {name: self._sequences.array(name, value) for name, value in named.items()}
         given = {name: value if name in self._points else self._value(value) for name, value in read.items()}
-        types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
+        types = self._types(given)
         if not overlapping:
             self._check_overlap(given)
         parameters = self._parameters(given)
         self._check_context(parameters)
         return Bound(given, parameters, types)
+
+    def retyped(self, bound: Bound) -> Bound:
+        """``bound``, a call of the same function, with the types that this part makes of it."""
+        return Bound(bound.given, self._parameters(bound.given), self._types(bound.given))
+
+    def _types(self, given: Mapping[str, Any]) -> dict[str, ArrayType]:
+        return {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
 
     def _value(self, value: Any) -> Any:
         return _of_cupy(value) if self.on_device and lives_on_device(value) else _plain(value)

@@ -15,20 +15,20 @@ from polyviz.codegen.generate import all_types
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.errors import OverlapError, ToolchainError
 from polyviz.mapping import with_smaller_tiles
-from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
-from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable, Lines
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.data_bounds import DataBounds
-from polyviz.runtime.device_notes import emulated_run, times_of
+from polyviz.runtime.device_notes import times_of
+from polyviz.runtime.device_views import device_view
 from polyviz.runtime.execute import Runner, make_runner
 from polyviz.runtime.failures import instead_of
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
 from polyviz.runtime.simulator import simulate
+from polyviz.runtime.sized_kernels import SizedKernels
 from polyviz.runtime.specialising import OtherPlans, Specialiser
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.model.dependences import Dependences
+    from polyviz.model.device_view import DeviceView
     from polyviz.model.kernel_card import KernelCard
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType, FloatingPoint, Overlap, Program
@@ -100,15 +101,21 @@ class Kernel(Displayable):
         self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
         self._quick = self._binder.quick_calls()
+        self._sized = SizedKernels(scop, None if others is None else others.for_sizes, floating_point)
 
     @property
     def plan(self) -> Plan:
         """How the schedule is mapped to the target, in the latest program."""
-        return self._programs.plan_of(self._latest)
+        return self.plan_of(self._latest)
 
-    def plan_of(self, program: Program) -> Plan:
+    def plan_of(self, program: Program | None) -> Plan:
         """How the schedule is mapped to the target in ``program``, one of this kernel's own."""
-        return self._programs.plan_of(program)
+        sized = self._sized.of(program)
+        return self._programs.plan_of(program) if sized is None else sized.plan_of(program)
+
+    def has(self, program: Program) -> bool:
+        """Whether a call of this kernel ran ``program``."""
+        return any(found.program is program for found in self._compiled.values())
 
     @property
     def schedule(self) -> Schedule:
@@ -166,19 +173,7 @@ class Kernel(Displayable):
 
         ``verified`` tells whether its results were those of the loops as written; None where nothing was compared.
         """
-        assert self.plan.device is not None
-        assert program.device is not None
-        trees = program.floating_point == "reassociate"
-        return DeviceView(
-            self.scop.name,
-            self.schedule.scheduler,
-            self.target,
-            self._cards_of(program, report),
-            thread_pictures(self.scop, self.plan.device, trees=trees),
-            level_trees(self.plan),
-            places=place_rules(self.plan.device, trees=trees),
-            run=None if report is None else emulated_run(program.device, report, verified=verified),
-        )
+        return device_view(self.scop, self.plan, program, self._cards_of(program, report), report, verified=verified)
 
     def _cards_of(self, program: Program, report: EmulationReport | None) -> tuple[KernelCard, ...]:
         if report is None:
@@ -222,8 +217,8 @@ class Kernel(Displayable):
         return print_numba_cuda(self.scop, self.plan, all_types(self.scop, types), self.floating_point)
 
     def _latest_runner(self) -> Runner | None:
-        running = [found.runner for found in self._compiled.values() if found.program is self._latest]
-        return running[0] if running else None
+        compiled = (self._sized.of(self._latest) or self)._compiled.values()
+        return next((found.runner for found in compiled if found.program is self._latest), None)
 
     def resources(self, architecture: str = "sm_90") -> tuple[KernelResources, ...]:
         """Registers, shared memory and spills of each kernel of a device, from NVRTC, which needs no device.
@@ -259,8 +254,9 @@ class Kernel(Displayable):
             return self._as_written(
                 self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
             )
-        compiled = self._compile(bound)
-        self.layouts = layout_notes(bound.given, compiled.program.transposed)
+        kernel, bound = self._for_sizes_of(bound)
+        compiled = kernel._compile(bound)
+        self._latest, self.layouts = compiled.program, layout_notes(bound.given, compiled.program.transposed)
         result = compiled.runner(bound.given, bound.parameters)
         if not keywords:
             self._quick.remember(arguments, bound, compiled.runner)
@@ -310,10 +306,11 @@ class Kernel(Displayable):
 
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
-        found = self._compiled.get(_kind_of(bound))
+        kernel, bound = self._for_sizes_of(bound)
+        found = kernel._compiled.get(_kind_of(bound))
         if found is not None:
             return found.program
-        return _for_call(self.specialise(bound.types, untested=bound.untested), bound)
+        return _for_call(kernel.specialise(bound.types, untested=bound.untested), bound)
 
     @property
     def has_substitute(self) -> bool:
@@ -325,7 +322,16 @@ class Kernel(Displayable):
 
         Afterwards ``target`` is the one that the call runs on. Raises ToolchainError, CodegenError.
         """
-        self._compile(bound)
+        kernel, bound = self._for_sizes_of(bound)
+        self._latest = kernel._compile(bound).program
+
+    def _for_sizes_of(self, bound: Bound) -> tuple[Kernel, Bound]:
+        """The kernel for the short sizes of a call, or this one, with what it makes of the values of the call."""
+        sized = self._sized.for_call(bound.parameters)
+        if sized is None:
+            return self, bound
+        bound = sized._binder.retyped(bound)
+        return sized, replace(bound, standing=sized._data_bounds.standing(bound))
 
     def _compile(self, bound: Bound) -> Compiled:
         key = _kind_of(bound)
@@ -335,7 +341,6 @@ class Kernel(Displayable):
                 compiled = self._compiled.get(key)
                 if compiled is None:
                     compiled = self._compiled[key] = self._made(bound)
-        self._latest = compiled.program
         return compiled
 
     def _made(self, bound: Bound) -> Compiled:
@@ -377,8 +382,7 @@ class Kernel(Displayable):
     def report(self) -> str:
         """What was decided and why, what could not be done, what was assumed, and what made the latest call slower."""
         lines = [f"{self.scop.name}: schedule {self.schedule.scheduler}, target {self.target}"]
-        decisions = (*self.schedule.decisions, *self.plan.decisions)
-        lines += [f"  {decision.step}: {decision.text}" for decision in decisions]
+        lines += [f"  {one.step}: {one.text}" for one in (*self.schedule.decisions, *self.plan.decisions)]
         lines.append(f"  contract {self.floating_point}: {CONTRACTS[self.floating_point]}")
         of_the_runner = getattr(self._latest_runner(), "notes", ())
         notes = (*self.scop.notes, *self.program.notes, *self.layouts, *of_the_runner)

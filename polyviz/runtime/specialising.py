@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType, FloatingPoint, Program
     from polyviz.model.scop import Scop
+    from polyviz.runtime.kernel import Kernel
 
 TURNING = ("c", "numba")
 """The targets that get loops of their own for arrays in Fortran order: text in Python is for reading."""
@@ -39,13 +40,15 @@ class OtherPlans:
     ``substitute``: the plan for another target, where its program cannot be compiled here; None where there is none.
     ``plain``: for a target, the plan without register tiles, since tiles that the types of a call rule out leave loops
     behind that were arranged around them. ``turned``: for the names of some of the ``turnable`` arrays, which lie in
-    Fortran order, and a target.
+    Fortran order, and a target. ``for_sizes``: the kernel for calls with short sizes, to which these are known; None
+    where there is none but the one for any sizes.
     """
 
     substitute: Callable[[], Plan] | None
     plain: Callable[[str], Plan]
     turned: Callable[[frozenset[str], str], Turned] | None = None
     turnable: frozenset[str] = frozenset()
+    for_sizes: Callable[[Mapping[str, int]], Kernel] | None = None
 
 
 class Specialiser:

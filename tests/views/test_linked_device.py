@@ -5,7 +5,7 @@ from __future__ import annotations
 import jsonschema
 
 import polyviz as pv
-from polyviz.api.compiling import build_kernel
+from polyviz.api.building import build_kernel
 from polyviz.api.workbench import Workbench
 from polyviz.model.device_view import PlacedIteration
 from polyviz.views.linked_device import linked_device_model, runs_of

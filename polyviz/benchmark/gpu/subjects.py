@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz import gallery
-from polyviz.api.compiling import build_kernel, compile
+from polyviz.api.building import build_kernel
+from polyviz.api.compiling import compile
 from polyviz.api.remembered import AtHand
 from polyviz.benchmark.generation import analysed
 from polyviz.benchmark.subject import SEED

@@ -1,0 +1,156 @@
+"""Serial innermost loops without branches on data, in C: both values of a choice, of which the bits of one are taken.
+
+    for (int64_t i = 0; i < n; i++) {
+        s = chosen_f64(less_f64(0.0, a[i]), d[i] * d[i], s);
+        b[i] = s * c[i];
+    }
+
+Processors guess which way a branch goes, and lose some twenty cycles where data make them guess wrong. Compilers make
+whole numbers without branching, and fractions in vectors; in a loop that has to run one iteration after the other gcc
+branches for fractions.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.dtypes import BOOL, unify
+from polyviz.codegen.loops import For, descendants
+from polyviz.codegen.typing import infer
+from polyviz.codegen.values_c import PRIMARY, Value, convert
+from polyviz.errors import CodegenError
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Branch,
+    Call,
+    Compare,
+    Conditional,
+    Element,
+    Expression,
+    Logical,
+    Unary,
+    walk,
+)
+from polyviz.model.select import choices_between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.dtypes import Type
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.program import FloatingPoint
+
+_CHEAP_CALLS = ("min", "max", "abs")
+_COMPARED = {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal", "!=": "unequal"}
+_TURNED = (">", ">=")
+
+
+class ChoicePrinter:
+    """Makes ``printer`` choose where that is wanted: inside serial innermost loops that are in no vector loop."""
+
+    def __init__(
+        self, arrays: ArrayPrinter, printer: CExpressionPrinter, floating_point: FloatingPoint, *, wanted: bool
+    ) -> None:
+        self.arrays = arrays
+        self.printer = printer
+        self.reorders = floating_point == "reassociate"
+        self.wanted = wanted
+        self.in_vectors = False
+
+    @contextmanager
+    def inside(self, loop: For) -> Iterator[None]:
+        """While this lasts, what is printed is the body of ``loop``."""
+        before = self.in_vectors, self.printer.choice, self.printer.choices
+        self.in_vectors = self.in_vectors or loop.vector
+        is_serial = not (self.in_vectors or loop.parallel or loop.reduced)
+        if self.wanted and is_serial and not any(isinstance(node, For) for node in descendants(loop.body)):
+            self.printer.choice, self.printer.choices = self._value, self._assigns
+        yield
+        self.in_vectors, self.printer.choice, self.printer.choices = before
+
+    def _assigns(self, branch: Branch) -> Sequence[Assign] | None:
+        """What ``branch`` does, as choices of what each of its variables becomes; None where it has to stay."""
+        assigns = choices_between(branch)
+        if not assigns or not all(map(self._keeps_type, assigns)):
+            return None
+        values = [assign.value for assign in assigns]
+        chosen = [value for value in values if isinstance(value, Conditional) and self._is_fraction(value)]
+        if not chosen or not all(map(self._is_free, values)) or any(map(self._is_sum, assigns)):
+            return None
+        return assigns if all(map(self._is_guessed, chosen)) else None
+
+    def _value(self, node: Conditional) -> Value | None:
+        """The printed choice; None for whole numbers, what may not be computed in any case, or is easily guessed."""
+        if not (self._is_fraction(node) and self._is_free(node) and self._is_guessed(node)):
+            return None
+        body, otherwise = self.printer.value(node.body), self.printer.value(node.otherwise)
+        result = unify(body.type, otherwise.type)
+        values = self._mask(node.condition, result), convert(body, result), convert(otherwise, result)
+        return self.printer.helper("chosen", result, values, result)
+
+    def _mask(self, condition: Expression, scalar: Type) -> Value:
+        """``condition`` as bits that are all set where it holds, as many as a number of type ``scalar`` has."""
+        match condition:
+            case Logical(operator, (first, *rest)):
+                joined = self._mask(first, scalar)
+                for operand in rest:
+                    text = f"{joined.text} {'&' if operator == 'and' else '|'} {self._mask(operand, scalar).text}"
+                    joined = Value(f"({text})", PRIMARY, scalar, scalar)
+                return joined
+            case Unary("not", operand):
+                return Value(f"~{self._mask(operand, scalar).text}", PRIMARY, scalar, scalar)
+            case Compare((operator,), operands):
+                left, right = map(self.printer.value, reversed(operands) if operator in _TURNED else operands)
+                if unify(left.type, right.type) == scalar and scalar in (left.type, right.type):
+                    pair = convert(left, scalar), convert(right, scalar)
+                    return self.printer.helper(_COMPARED[operator], scalar, pair, scalar)
+        return self.printer.helper("holds", scalar, (self.printer.truth(condition),), scalar)
+
+    def _keeps_type(self, assign: Assign) -> bool:
+        """Whether the variable, should it stay as it is, comes back from the type that both values have in common."""
+        target = infer(assign.target, self.printer.environment)
+        value = self._type_of(assign.value)
+        if value is None or not (target.is_real and value.is_real):
+            return False
+        return target == value or (BOOL not in (target, value) and target.kind == value.kind == "f")
+
+    def _is_fraction(self, node: Conditional) -> bool:
+        found = self._type_of(node)
+        return found is not None and found.kind == "f"
+
+    def _type_of(self, node: Expression) -> Type | None:
+        try:
+            return infer(node, self.printer.environment)
+        except CodegenError:
+            return None
+
+    def _is_free(self, node: Expression) -> bool:
+        return all(map(self.arrays.is_free, _between_choices(node)))
+
+    def _is_guessed(self, node: Conditional) -> bool:
+        """Whether data decide that change in the loop."""
+        return any(
+            isinstance(part, Element) and (part.subscripts or part.array not in self.printer.steady)
+            for part in walk(node.condition)
+        )
+
+    def _is_sum(self, assign: Assign) -> bool:
+        """Whether a sum or product goes on under a condition, which compilers that may reorder it run in vectors."""
+        return self.reorders and any(
+            isinstance(part, Binary) and assign.target in (part.left, part.right) for part in walk(assign.value)
+        )
+
+
+def _between_choices(node: Expression) -> list[Expression]:
+    """The parts of ``node`` that choose nothing; a cheap function of choices chooses."""
+    match node:
+        case Conditional(condition, body, otherwise):
+            parts: tuple[Expression, ...] = (condition, body, otherwise)
+        case Call(name, arguments) if name in _CHEAP_CALLS:
+            parts = arguments
+        case _:
+            return [node]
+    return [found for part in parts for found in _between_choices(part)]

@@ -1,0 +1,67 @@
+"""The kernels of one function for short sizes of its calls: three colours, four states, a filter of five by five.
+
+Which loops are short only a call tells. A program that knows it writes such loops out, keeps what they work on in
+registers and runs the loops around them in vector lanes; one for any sizes prepares for long loops, and tests, copies
+and cuts into tiles what is three iterations long.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from polyviz.analysis.known_sizes import short_sizes
+from polyviz.errors import PolyvizError
+from polyviz.model.exclusion import exclusive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from polyviz.model.program import FloatingPoint, Program
+    from polyviz.model.scop import Scop
+    from polyviz.runtime.kernel import Kernel
+
+    Sizes = tuple[tuple[str, int], ...]
+
+MOST_KERNELS = 4
+"""Combinations of short sizes that are compiled for; further ones run the program for any sizes."""
+SIZES_REMEMBERED = 64
+
+
+class SizedKernels:
+    """The kernels for short sizes of calls of ``scop``, made by ``make`` when a call asks for one, under a contract of
+    ``floating_point``."""
+
+    def __init__(
+        self, scop: Scop, make: Callable[[Mapping[str, int]], Kernel] | None, floating_point: FloatingPoint
+    ) -> None:
+        self.scop = scop
+        self.floating_point = floating_point
+        self._make = make
+        self._kernels: dict[Sizes, Kernel | None] = {}
+        self._short: dict[Sizes, Sizes] = {}
+
+    def for_call(self, parameters: Mapping[str, int]) -> Kernel | None:
+        """The kernel for a call with these ``parameters``; None for the one for any sizes."""
+        if self._make is None:
+            return None
+        values = tuple(parameters.items())
+        if values not in self._short:
+            self._remember(values)
+        short = self._short[values]
+        if short and short not in self._kernels and len(self._kernels) < MOST_KERNELS:
+            self._kernels[short] = None
+            with suppress(PolyvizError):  # The kernel for any sizes is there, and says what is wrong where it is, too.
+                self._kernels[short] = self._make(dict(short)).with_floating_point(self.floating_point)
+        return self._kernels.get(short)
+
+    def of(self, program: Program | None) -> Kernel | None:
+        """The kernel among these that ``program`` is of."""
+        kernels = (kernel for kernel in self._kernels.values() if kernel is not None)
+        return next((kernel for kernel in kernels if program is not None and kernel.has(program)), None)
+
+    @exclusive
+    def _remember(self, values: Sizes) -> None:
+        if len(self._short) >= SIZES_REMEMBERED:
+            self._short.clear()
+        self._short[values] = tuple(short_sizes(self.scop, dict(values)).items())
