@@ -33,7 +33,7 @@ SMALLEST_WORK = 20_000
 
 def with_known_sizes(scop: Scop, sizes: Mapping[str, int] | None = None) -> Scop:
     """``scop`` with the numbers that its context knows in the place of parameters, and those that ``sizes`` has; itself
-    where that changes nothing.
+    where that changes nothing, or nothing runs. Statements that never run for these sizes are left out.
 
     >>> import polyviz as pv
     >>> part = pv.extract("def f(A, n):\n  for i in range(n): A[i] = n * i")
@@ -50,7 +50,10 @@ def with_known_sizes(scop: Scop, sizes: Mapping[str, int] | None = None) -> Scop
     numbers = isl.Set.universe(space)
     for name, value in known.items():
         numbers = numbers.fix_val(_PARAMETER, space.find_dim_by_name(_PARAMETER, name), isl.Val(value))
-    statements = tuple(_statement(one, numbers, known) for one in scop.statements)
+    everything = (_statement(one, numbers, known) for one in scop.statements)
+    statements = tuple(one for one in everything if not one.domain.is_empty())
+    if not statements:
+        return scop
     domains = isl.UnionSet.empty(space)
     for statement in statements:
         domains = domains.union(isl.UnionSet.from_set(statement.domain))

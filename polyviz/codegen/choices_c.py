@@ -139,9 +139,11 @@ class ChoicePrinter:
 
     def _is_sum(self, assign: Assign) -> bool:
         """Whether a sum or product goes on under a condition, which compilers that may reorder it run in vectors."""
-        return self.reorders and any(
-            isinstance(part, Binary) and assign.target in (part.left, part.right) for part in walk(assign.value)
-        )
+        value, target = assign.value, assign.target
+        if not (self.reorders and isinstance(value, Conditional) and target in (value.body, value.otherwise)):
+            return False
+        other = value.otherwise if value.body == target else value.body
+        return isinstance(other, Binary) and target in (other.left, other.right)
 
 
 def _between_choices(node: Expression) -> list[Expression]:

@@ -2,8 +2,9 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``known_sizes``, ``extremes``, ``substitute``, ``reroll``, ``join_strips``, ``quotients``,
-``small_arrays``, ``private_arrays`` and ``group`` work before there is an order (``polyviz.api.building``).
+otherwise, and one entry here; ``known_sizes``, ``extremes``, ``substitute``, ``reroll``, ``join_strips``,
+``quotients``, ``small_arrays``, ``private_arrays`` and ``group`` work before there is an order
+(``polyviz.api.building``).
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ TECHNIQUES: tuple[Technique, ...] = (
         "take the remainders of periodic subscripts, and decide conditions on the loop, at its ends only (target c)",
     ),
     Technique(
-        "select", "choose between values instead of branching, in vector loops and where one iteration follows another (target c)"
+        "select",
+        "choose between values instead of branching, in vector loops and where iterations run one by one (target c)",
     ),
     Technique(
         "versions", "test subscripts at the ends of an innermost loop instead of in each iteration (target c)"

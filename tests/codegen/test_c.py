@@ -252,7 +252,7 @@ def test_many_copies_of_a_temporary_are_on_large_pages() -> None:
                     best = s
                     label[i] = c
     """
-    kernel = pv.compile(function_of(text), target="c")
+    kernel = pv.compile(function_of(text), target="c", known_sizes=False)
     random = np.random.default_rng(2)
     centres = random.random((128, 3))
     for count in (1000, 33000):  # the second needs more than 32 MiB
