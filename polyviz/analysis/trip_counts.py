@@ -31,10 +31,15 @@ def is_worth_packing(sides: Sequence[float], steps: float) -> bool:
     """Whether a product of so many rows and columns, its ``sides``, and so many steps at most may gain by copies of its
     operands, in the order in which tiles in registers read them.
 
+    Where all its steps for one row or column are few, compilers write these out, with all operands in registers.
+
     >>> is_worth_packing([1000, 1000], 3), is_worth_packing([1000, 3], 3), is_worth_packing([10, 10], 10)
     (True, False, False)
+    >>> is_worth_packing([1000, 5], 3), is_worth_packing([1000, 5], 300)
+    (False, True)
     """
-    return prod(sides) * steps > SMALLEST_PACKED_PRODUCT and min(sides) > THIN
+    is_large = prod(sides) * steps > SMALLEST_PACKED_PRODUCT
+    return is_large and min(sides) > THIN and min(sides) * steps > SHORT
 
 
 def longest(domain: isl.Set, loop: int) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import access_rows
-from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT, THIN, is_worth_packing, longest
+from polyviz.analysis.trip_counts import SHORT, SMALLEST_PACKED_PRODUCT, THIN, is_worth_packing, longest
 from polyviz.mapping.operands import NotSeparableError, moving_names, split_update
 from polyviz.model.expression import Element, walk
 from polyviz.transform.tree import Path, band_at
@@ -124,7 +124,7 @@ def possible_roles(
     if not found:
         raise RefusedError(
             f"at most {SMALLEST_PACKED_PRODUCT} updates of {write.array} are one product of matrices, or they are of "
-            f"at most {THIN} rows or columns"
+            f"at most {THIN} rows or columns, or of at most {SHORT} steps for one of these"
         )
     return found
 
