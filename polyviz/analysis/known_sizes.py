@@ -141,3 +141,15 @@ def _lengths(statement: Statement, values: Mapping[str, int]) -> list[float]:
     return [
         float(last.sub(first).to_python() + 1) if first.is_int() and last.is_int() else inf for first, last in ends
     ]
+
+
+def short_row(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The last extents of an array of this ``shape``, as far as they are short; never all of them.
+
+    >>> short_row((1000, 3, 4)), short_row((3, 3)), short_row((4, 1000))
+    ((3, 4), (3,), ())
+    """
+    first = len(shape)
+    while first > 1 and 0 < shape[first - 1] <= LONGEST:
+        first -= 1
+    return shape[first:]

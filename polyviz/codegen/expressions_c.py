@@ -24,14 +24,12 @@ from polyviz.codegen import dtypes
 from polyviz.codegen.calls_c import print_call
 from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, unify
 from polyviz.codegen.instructions_c import print_instructions
-from polyviz.codegen.narrow_c import compared_narrowly, near
+from polyviz.codegen.narrow_c import compared_narrowly, narrow_result, near
 from polyviz.codegen.ranges import (
     EXACT_IN_DOUBLES,
     Range,
-    computed_range,
     joined,
     narrowest,
-    range_of,
     within,
 )
 from polyviz.codegen.typing import Environment, first_span, infer
@@ -51,6 +49,7 @@ from polyviz.codegen.values_c import (
     UNARY,
     Value,
     convert,
+    holds,
     literal,
     operands_in,
     usual_conversion,
@@ -284,7 +283,7 @@ class CExpressionPrinter:
             # C shifts in the type of the left operand alone.
             left = left if left.storage == computed else convert(left, computed)
         elif computed.bits >= 32:
-            narrow = _narrow(operator, left, right, computed)
+            narrow = narrow_result(operator, left, right, computed)
             if narrow is not None:
                 storage, values = narrow
                 return Value(self._infix(operator, left, right), PRECEDENCE[operator], result, storage, range=values)
@@ -337,7 +336,7 @@ class CExpressionPrinter:
         """``body if condition else otherwise``."""
         result = unify(body.type, otherwise.type)
         storage = usual_conversion(body.storage, otherwise.storage)
-        if not (result.is_integral and _holds(storage, body.storage, otherwise.storage)):
+        if not (result.is_integral and holds(storage, body.storage, otherwise.storage)):
             # Both are cast: unlike an operator, `?:` asks classes, such as the emulator's cells, for the other's type.
             body, otherwise = convert(body, result), convert(otherwise, result)
             storage = result
@@ -372,15 +371,10 @@ def _untested(_loop: Loop, text: str) -> str:
     return text
 
 
-def _holds(storage: Type, *parts: Type) -> bool:
-    """Whether every value of the integer types ``parts`` is one of ``storage``."""
-    return storage.is_integral and (storage.kind != "u" or all(part.kind in "bu" for part in parts))
-
-
 def _compares_as(computed: Type, left: Value, right: Value) -> bool:
     common = usual_conversion(left.storage, right.storage)
     exact = computed.is_integral or all(within(part.values, EXACT_IN_DOUBLES) for part in (left, right))
-    return common == computed or (exact and _holds(common, left.storage, right.storage))
+    return common == computed or (exact and holds(common, left.storage, right.storage))
 
 
 def _rounded(operator: str, right: Value, computed: Type) -> str:
@@ -392,15 +386,3 @@ def _rounded(operator: str, right: Value, computed: Type) -> str:
         part, scale = math.frexp(right.constant)
         return f"{name}_exact" if part == 0.5 and 0 < scale < 64 else name
     return name
-
-
-def _narrow(operator: str, left: Value, right: Value, computed: Type) -> tuple[Type, Range] | None:
-    """The type less wide than ``computed`` in which C computes ``left operator right`` as they are, and the values,
-    all of which it holds; None where it would compute in another type, or wrap."""
-    if not (computed.is_integral and left.storage.is_integral and right.storage.is_integral):
-        return None
-    values = computed_range(operator, left.values, right.values)
-    storage = usual_conversion(left.storage, right.storage)
-    if values is None or storage.bits >= computed.bits or not _holds(storage, left.storage, right.storage):
-        return None
-    return (storage, values) if within(values, range_of(storage)) and within(values, range_of(computed)) else None

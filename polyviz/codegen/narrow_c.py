@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, INT32, INT64
-from polyviz.codegen.values_c import BIT_AND, BIT_OR, PRIMARY, SHIFT, Value
+from polyviz.codegen.ranges import computed_range, range_of, within
+from polyviz.codegen.values_c import BIT_AND, BIT_OR, PRIMARY, SHIFT, Value, holds, usual_conversion
 from polyviz.model.expression import Element, Expression, Name
 
 if TYPE_CHECKING:
+    from polyviz.codegen.dtypes import Type
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.ranges import Range
 
@@ -58,3 +60,15 @@ def _around(printer: CExpressionPrinter, value: Value, node: Expression, narrow:
 def _clamped(printer: CExpressionPrinter, value: Value, least: int, greatest: int) -> str:
     printer.helpers.add("clamped_i64")
     return f"clamped_i64({value.text}, {least}, {greatest})"
+
+
+def narrow_result(operator: str, left: Value, right: Value, computed: Type) -> tuple[Type, Range] | None:
+    """The type less wide than ``computed`` in which C computes ``left operator right`` as they are, and the values,
+    all of which it holds; None where it would compute in another type, or wrap."""
+    if not (computed.is_integral and left.storage.is_integral and right.storage.is_integral):
+        return None
+    values = computed_range(operator, left.values, right.values)
+    storage = usual_conversion(left.storage, right.storage)
+    if values is None or storage.bits >= computed.bits or not holds(storage, left.storage, right.storage):
+        return None
+    return (storage, values) if within(values, range_of(storage)) and within(values, range_of(computed)) else None

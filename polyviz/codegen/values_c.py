@@ -154,3 +154,8 @@ def operands_in(left: Value, right: Value, target: Type) -> tuple[Value, Value]:
         if usual_conversion(pair[0].storage, pair[1].storage) == target:
             return pair
     return convert(left, target), convert(right, target)
+
+
+def holds(storage: Type, *parts: Type) -> bool:
+    """Whether every value of the integer types ``parts`` is one of ``storage``."""
+    return storage.is_integral and (storage.kind != "u" or all(part.kind in "bu" for part in parts))

@@ -48,7 +48,7 @@ from polyviz.mapping.registers import (
     with_registers,
 )
 from polyviz.mapping.row_blocks import block_rows
-from polyviz.mapping.short_loops import is_short_member
+from polyviz.mapping.short_loops import has_long_rows, is_short_member
 from polyviz.mapping.stencil_bands import as_stencil, in_rows, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.strips import marks_of_shares
@@ -234,7 +234,8 @@ def _transform(
             locality = replace(locality, tiling_helps=True)
         is_outer = locality is None and tile is None
         outer = choose_outer_vectors(scop, tree, path, found, lanes=forms.outer_vectors) if is_outer else None
-        plan = plan_band(path, found, locality, around, tiles, outer)
+        has_rows = locality is not None or bool(tile) or has_long_rows(scop, tree, path)
+        plan = plan_band(path, found, locality, around, tiles if has_rows else replace(tiles, given=False), outer)
         may_wait = forms.pipeline and not around
         if may_wait and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
             tiled = plan_band(path, found, replace(locality, tiling_helps=True), around, tiles)

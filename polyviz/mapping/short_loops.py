@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import rank, statement_rows
-from polyviz.analysis.trip_counts import longest
+from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.model.isl_limits import solved
 from polyviz.transform.innermost import innermost_scores
-from polyviz.transform.tree import band_at, statements_under
+from polyviz.transform.tree import band_at, node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,13 @@ def most_values(row: isl.UnionPwAff) -> float:
     line = isl.Set.from_union_set(values).project_out_all_params()
     length = solved(lambda: line.dim_max_val(0).sub(line.dim_min_val(0)))
     return inf if length is None or not length.is_int() else float(length.to_python() + 1)
+
+
+def has_long_rows(scop: Scop, tree: isl.Schedule, path: Path) -> bool:
+    """Whether some statement under the band at ``path`` has two loops or more that are not known to be short."""
+    statements = [scop.statement(name) for name in statements_under(node_at(tree, path))]
+    lengths = ([longest(one.domain, loop) for loop in range(len(one.iterators))] for one in statements)
+    return any(sum(length > SHORT for length in found) > 1 for found in lengths)
 
 
 def is_short_member(tree: isl.Schedule, path: Path, member: int) -> bool:

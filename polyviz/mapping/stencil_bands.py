@@ -18,7 +18,7 @@ from polyviz.mapping.interleave import (
     waits_after,
 )
 from polyviz.mapping.row_blocks import rows_together
-from polyviz.mapping.short_loops import are_written_out, most_values
+from polyviz.mapping.short_loops import are_written_out, has_long_rows, most_values
 from polyviz.mapping.time_steps import steps_together
 from polyviz.transform.tree import node_at, statements_under
 
@@ -59,8 +59,11 @@ def needs_pipeline(
     """Whether the rows of a stencil in one dimension, or a recurrence, should be tiled for the threads alone, which
     have no other loop.
 
-    Their elements fit in a cache, or are touched once, so that the data would not ask for tiles.
+    Their elements fit in a cache, or are touched once, so that the data would not ask for tiles. Rows that are known to
+    be short have nothing to be cut from.
     """
+    if not has_long_rows(scop, tree, plan.path):
+        return False
     if plan.sizes or len(found.members) < 2 or not found.permutable:
         return False
     if any(member.coincident for member in found.members):

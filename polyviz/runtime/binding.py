@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -10,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.analysis.known_sizes import short_row
 from polyviz.analysis.short_rows import TOGETHER, short_rows
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
+from polyviz.model.scop import fixed_parameters
 from polyviz.runtime.data_bounds import TESTED, Standing
 from polyviz.runtime.evaluate import evaluate_integer
+from polyviz.runtime.integers import integer
 from polyviz.runtime.layouts import layout_of
 from polyviz.runtime.named_arguments import NamedArguments
 from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
@@ -98,6 +100,7 @@ class Binder:
         self.scop = scop
         self.on_device = on_device
         self._short = short_rows(scop) if knows_rows else {}
+        self._knows_sizes = knows_rows and bool(fixed_parameters(scop))
         self._named = NamedArguments(scop, signature)
         self.arrays = {array.name: array for array in scop.arrays if array.origin == "argument"}
         self.written = {
@@ -171,9 +174,15 @@ class Binder:
             return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
         layout = layout_of(value)
-        row = value.shape[self._short.get(array.name, array.rank) :]
-        known = row if layout == "C" and prod(row) in TOGETHER else ()
+        known = self._known_row(array, value.shape) if layout == "C" else ()
         return ArrayType(_dtype_name(value.dtype), array.rank, layout, known)
+
+    def _known_row(self, array: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The last extents of ``array`` that its programs are made for."""
+        if self._knows_sizes:
+            return short_row(shape)
+        row = shape[self._short.get(array.name, array.rank) :]
+        return row if prod(row) in TOGETHER else ()
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)
@@ -266,7 +275,7 @@ class Binder:
             return int(given[source.name].shape[source.axis])
         if source.expression is not None:
             return evaluate_integer(source.expression, known)
-        return _integer(self._named_argument(source.name), given[source.name])
+        return integer(self._named_argument(source.name), given[source.name])
 
     def _check_context(self, parameters: Mapping[str, int]) -> None:
         values = tuple(parameters.values())
@@ -352,37 +361,6 @@ def _integer_type(name: str, value: int) -> str:
     if 0 <= value < 2**64:
         return "uint64"
     raise ArgumentError(f"{name} is {value}, which does not fit into 64 bits.")
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ArgumentError(
-            f"{name} is used as a size or bound and must be an integer, not {_briefly(value)}.",
-            hint=_instead(name.rpartition(" ")[2], value),
-        ) from None
-    if not -(2**63) <= number < 2**63:
-        raise ArgumentError(
-            f"{name} is used as a size or bound, and {number} does not fit into 64 bits.",
-            hint="Pass a smaller number.",
-        )
-    return number
-
-
-def _briefly(value: Any) -> str:
-    return f"an array of {value.dtype}" if isinstance(value, np.ndarray) and value.ndim else repr(value)
-
-
-def _instead(name: str, value: Any) -> str:
-    """What to write or to pass where ``value`` was passed for an integer called ``name``."""
-    if isinstance(value, float | np.floating):
-        return f"Pass an integer. Where it is only compared, write `{name}: float` in the function's head."
-    if not (isinstance(value, np.ndarray) and value.ndim):
-        return ""
-    if value.dtype == bool:
-        return f"Where it chooses elements, write `{name}[:] != 0` in the place of `{name}`."
-    return f"Write `{name}[i]` where one of its elements is meant."
 
 
 def _of_cupy(value: Any) -> Any:
