@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from tests.running import agree, function_of
+from tests.running import agree, agree_at, function_of, shared_kernel
 
 HORNER = """
 def horner(x, y):
@@ -95,3 +95,54 @@ def test_results(text: str, length: int) -> None:
         CELLS: (generator.random((50, length)), generator.random(length), np.ones(50)),
     }
     agree(text.format(length=length), *arguments[text], target="c")
+
+
+STATES = """
+def most_likely(seen, step, sign, best, came_from):
+    for t in range(1, seen.shape[0]):
+        for j in range(4):
+            most = -1e300
+            where = 0
+            for i in range(4):
+                value = best[t - 1, i] + step[i, j]
+                if value > most:
+                    most = value
+                    where = i
+            best[t, j] = most + sign[j, seen[t]]
+            came_from[t, j] = where
+"""
+NEAREST = """
+def nearest(points, centres, label):
+    for i in range(points.shape[0]):
+        best = 1e300
+        where = 0
+        for c in range(5):
+            s = 0.0
+            for j in range(3):
+                t = points[i, j] - centres[c, j]
+                s += t * t
+            if s < best:
+                best = s
+                where = c
+        label[i] = where
+"""
+
+
+def test_rows_of_a_few_cells_are_not_cut_into_tiles() -> None:
+    steps = [decision.step for decision in shared_kernel(STATES, "c").plan.decisions]
+    assert "tile" not in steps
+    assert "wavefront" not in steps
+
+
+def test_a_product_of_few_steps_stays_with_what_uses_it() -> None:
+    kernel = shared_kernel(NEAREST, "c")
+    assert not kernel.plan.register_tiles
+    assert not kernel.plan.expansions
+
+
+def test_results_of_states_and_of_centres() -> None:
+    random = np.random.default_rng(5)
+    seen = random.integers(0, 6, 300)
+    states = np.zeros((300, 4)), np.zeros((300, 4), np.int64)
+    agree_at(STATES, seen, random.random((4, 4)), random.random((4, 6)), *states, target="c")
+    agree_at(NEAREST, random.random((700, 3)), random.random((5, 3)), np.zeros(700, np.int64), target="c")
