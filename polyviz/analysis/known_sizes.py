@@ -10,11 +10,12 @@ A loop over three colours is written out, one over millions is cut into tiles; w
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.trip_counts import longest
 from polyviz.model.expression import Constant, Loop, Name, substitute, walk
 from polyviz.model.scop import fixed_parameters
 
@@ -129,18 +130,13 @@ def short_sizes(scop: Scop, values: Mapping[str, int]) -> dict[str, int]:
 
 
 def _lengths(statement: Statement, values: Mapping[str, int]) -> list[float]:
-    """How long the loops around ``statement`` are, from their first to their last value, where parameters have their
-    ``values``."""
+    """How long the loops around ``statement`` are at most where parameters have their ``values``."""
     domain = statement.domain
     for name, value in values.items():
         place = domain.get_space().find_dim_by_name(_PARAMETER, name)
         domain = domain if place < 0 else domain.fix_val(_PARAMETER, place, isl.Val(value))
-    if domain.is_empty():
-        return [0.0] * len(statement.iterators)
-    ends = [(domain.dim_min_val(axis), domain.dim_max_val(axis)) for axis in range(len(statement.iterators))]
-    return [
-        float(last.sub(first).to_python() + 1) if first.is_int() and last.is_int() else inf for first, last in ends
-    ]
+    count = len(statement.iterators)
+    return [0.0] * count if domain.is_empty() else [longest(domain, loop) for loop in range(count)]
 
 
 def short_row(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.accumulate_c import AccumulationPrinter
@@ -31,6 +32,7 @@ from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.parted_c import PartPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
+from polyviz.codegen.regions_c import SMALLEST_PARALLEL_WORK, RegionPrinter
 from polyviz.codegen.regularity import CHUNK, dynamic, is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
@@ -59,9 +61,6 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
-
-SMALLEST_PARALLEL_WORK = 50_000
-"""Statement instances below which starting threads costs more than they save: some tens of microseconds of work."""
 
 
 def print_c(
@@ -105,7 +104,7 @@ class _CProgram:
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.teams = TeamPrinter(self.scop, self.plan, self.dtypes, *shown, self.blocks)
-        self.strips = StripPrinter(self.scop, self.plan, *shown)
+        self.strips, self.regions = StripPrinter(self.scop, self.plan, *shown), RegionPrinter(self.plan, *shown[1:])
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.vectors = VectorFunctions(self.plan.vectors)
         typed = (self.types, self.private, self.dtypes, *shown, self.floating_point)
@@ -267,7 +266,7 @@ class _CProgram:
         node = self.strips.sized(node, indent)
         marks = self.blocks.below(node, outside_parallel=False) if self.blocks.is_divided(node) else []
         if self.pipelines.is_row_loop(node):
-            self.pipelines.write_rows(node, self.bodies, marks, indent, self._if_it_pays(node.pipeline))
+            self.pipelines.write_rows(node, self.bodies, marks, indent, self.regions.clause(node.pipeline))
             return
         if self.pipelines.is_tile_loop(node):
             self.pipelines.write_tiles(node, indent)
@@ -295,9 +294,12 @@ class _CProgram:
         if self._whole_nest(node, indent):
             return
         if node.parallel:
+            if self.regions.write(node, indent, partial(self._one_loop, regular=regular)):
+                return
             share = "parallel for collapse(2)" if regular and is_collapsed(node) else "parallel for"
             share += f" schedule({'static' if regular else self._turns(node)})"
-            self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
+            share += self.regions.clause(node.parallel)
+            self.text.add(indent, f"#pragma omp {share}")
             self.chosen = self.selects.free_choice(node, self.bodies)
         elif node.vector:
             self._vector_loop(node, indent)
@@ -379,15 +381,11 @@ class _CProgram:
         self.text.add(indent, f"for ({even.header(node)}) {{")
         for line in (*even.lines(node), *self.teams.own_arrays(node), *self.ahead.lines(node)):
             self.text.add(indent + 1, line)
-        with self.temporaries.inside(node), self.choices.inside(node):
+        with self.temporaries.inside(node), self.choices.inside(node), self.regions.inside(node):
             self._node(node.body, indent + 1)
         self.text.add(indent, "}")
         self.blocks.packed.discard(packed)
         even.left(node)
-
-    def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
-        """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
-        return "" if (size := work_of(self.plan, mark)) is None else f" if ({self.printer.expression(size)} > {least})"
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:

@@ -1,7 +1,8 @@
 """How much one parallel region has to do, as a product of loop lengths over the parameters.
 
 Starting threads costs microseconds, on a busy machine far more. The generated code compares this estimate with a
-threshold and stays on one thread below it. An upper bound is enough: a triangle counts as its box.
+threshold and stays on one thread below it. An upper bound is enough: a triangle counts as its box, a band as wide as
+it is at one place.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Node
     from polyviz.model.scop import Scop, Statement
 
+_SET = isl.dim_type.set
+MOST_PIECES = 2
+"""Cases of a length that are told quickly enough to ask for them before a region."""
 GUESSED_LENGTH = 10
 """Iterations of a loop inside a statement whose length depends on data: about the entries of a sparse matrix's row."""
-
 
 FUNCTION_COST = 10
 """A call of ``exp``, ``erf`` and their like takes as long as so many instances of a statement without one."""
@@ -143,9 +146,26 @@ def _extents(scop: Scop, statement: Statement, moved: set[int]) -> tuple[isl.PwA
     for position in range(len(statement.iterators)):
         if position not in moved:
             length = domain.dim_max(position).sub(domain.dim_min(position)).add_constant_val(isl.Val(1))
-            lengths.append(length.coalesce())
+            lengths.append(_narrower(domain, position, moved, length.coalesce()))
     inside = max((_lengths_inside(node, domain.params()) for node in statement.body), key=len, default=())
     return (*lengths, *inside)
+
+
+def _narrower(domain: isl.Set, position: int, moved: set[int], length: isl.PwAff) -> isl.PwAff:
+    """How long the loop at ``position`` is at most while those that are ``moved`` stand still, where that is told as
+    briefly as its ``length`` from the first to the last value: a band along a diagonal is narrow everywhere."""
+    others = [place for place in range(domain.dim(_SET)) if place not in (*moved, position)]
+    for place in reversed(others):
+        domain = domain.project_out(_SET, place, 1)
+    place = position - sum(other < position for other in others)
+    if not moved or domain.is_box():
+        return length
+    values = isl.Map.from_range(domain.reset_tuple_id()).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, place)
+    values = values.move_dims(isl.dim_type.in_, place, isl.dim_type.out, 1, values.dim(isl.dim_type.out) - 1)
+    here = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val(1))
+    narrow = isl.Map.from_pw_aff(here).range().dim_max(0).coalesce()
+    is_brief = narrow.n_piece() <= max(length.n_piece(), MOST_PIECES)
+    return narrow if is_brief and not narrow.is_equal(length) else length
 
 
 def _lengths_inside(node: Node, context: isl.Set) -> tuple[isl.PwAff, ...]:

@@ -79,3 +79,14 @@ def test_statements_that_never_run_are_left_out() -> None:
     """)
     assert [one.name for one in with_known_sizes(part, {"n": 3}).statements] == ["S0"]
     assert with_known_sizes(part, {"x_shape_0": 0}) is part
+
+
+def test_a_band_along_the_diagonal_is_a_short_loop() -> None:
+    part = pv.extract("""
+    def f(A, x, y, width, n):
+        for i in range(n):
+            for j in range(max(0, i - width), min(n, i + width + 1)):
+                y[i] += A[i, j - i + width] * x[j]
+    """)
+    values = {"n": SMALLEST_WORK, "width": 3} | {one.name: SMALLEST_WORK for one in part.parameters[2:]}
+    assert short_sizes(part, {one.name: values[one.name] for one in part.parameters}) == {"width": 3}
