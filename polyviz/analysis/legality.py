@@ -53,26 +53,44 @@ def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> L
     no order of this part: an instance without a time, an instance with two times, a statement that does not exist.
     """
     found = known if known is not None else dependences(scop)
-    times = schedule_times(scop, schedule)
-    rows = {name: _Rows(relation) for name, relation in times.items()}
-    judged = _judged.setdefault(scop, {})
-    if len(judged) > _KEPT:
-        judged.clear()
+    rows, judged = _rows_of(scop, schedule), _judged_before(scop)
     violations = (_violation(scop, dependence, rows, judged) for dependence in found.validity_relations)
     return Legality(tuple(violation for violation in violations if violation is not None), scop)
+
+
+@exclusive
+def is_legal(scop: Scop, schedule: Order, *, known: Dependences) -> bool:
+    """Whether :func:`check` finds no violation; nobody looks for a counterexample, which takes longer than the answer.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("for i in range(1, n): A[i] = A[i - 1]")
+    >>> [is_legal(part, f"{{ S0[i] -> [{time}] }}", known=dependences(part)) for time in ("i", "-i")]
+    [True, False]
+    """
+    return not _breaks_some(scop, schedule, known.validity_relations)
 
 
 @exclusive
 def surely_keeps_order(scop: Scop, schedule: Order, needed: Iterable[Dependence]) -> bool:
     """Whether ``schedule`` runs the ends of all dependences that are ``needed`` in their order; False, too, where isl
     would take long to tell. There is no look for the counterexample."""
-    rows = {name: _Rows(relation) for name, relation in schedule_times(scop, schedule).items()}
+    return solved(lambda: _breaks_some(scop, schedule, needed)) is False
+
+
+def _breaks_some(scop: Scop, schedule: Order, needed: Iterable[Dependence]) -> bool:
+    rows, judged = _rows_of(scop, schedule), _judged_before(scop)
+    return any(_is_broken(one, rows[one.source], rows[one.sink], judged) for one in needed)
+
+
+def _rows_of(scop: Scop, schedule: Order) -> dict[str, _Rows]:
+    return {name: _Rows(relation) for name, relation in schedule_times(scop, schedule).items()}
+
+
+def _judged_before(scop: Scop) -> dict[_Question, _Judged]:
     judged = _judged.setdefault(scop, {})
-
-    def broken() -> bool:
-        return any(_is_broken(one, rows[one.source], rows[one.sink], judged) for one in needed)
-
-    return solved(broken) is False
+    if len(judged) > _KEPT:
+        judged.clear()
+    return judged
 
 
 def _violation(

@@ -60,8 +60,11 @@ class _Culprit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
-    """Whether a member carries nothing, or something but only reductions; ``culprits`` are what forbids more."""
+class Verdict:
+    """Whether a loop carries ``nothing``, or something but only reductions; ``culprits`` are what forbids more.
+
+    ``carries`` names the dependences between its iterations that no loop around it separates.
+    """
 
     nothing: bool
     only_reductions: bool
@@ -156,6 +159,22 @@ def parallelism_of(
     return {number: found[number] for number in numbers}
 
 
+def verdict_on_loop(scop: Scop, dependences: Dependences, tree: isl.Schedule, number: int) -> Verdict:
+    """What a loop carries, by its place among all of them: :func:`loop_parallelism` for those who ask for no reasons.
+
+    The pair of iterations that shows it takes several times as long to find. Raises KeyError where there are not that
+    many loops.
+    """
+    first = 0
+    for visit in visits(scop, dependences, tree):
+        member = number - first
+        if member < len(visit.rows):
+            left = reduce(undecided, visit.rows[:member], visit.constraints)
+            return _verdict(left, visit.rows[member])
+        first += len(visit.rows)
+    raise KeyError(number)
+
+
 def _both(
     scop: Scop, dependences: Dependences, tree: isl.Schedule
 ) -> Iterator[tuple[BandVisit, tuple[Constraint, ...]]]:
@@ -245,15 +264,15 @@ def _carries_nothing(constraints: tuple[Constraint, ...], rows: Rows) -> bool:
     )
 
 
-def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
+def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> Verdict:
     return _judged(constraints, _both_ways(constraints, rows))
 
 
-def _judged(constraints: tuple[Constraint, ...], ways: tuple[_Ways, ...]) -> _Verdict:
+def _judged(constraints: tuple[Constraint, ...], ways: tuple[_Ways, ...]) -> Verdict:
     carried = [(way.constraint, way.forward.union(way.backward)) for way in ways]
     carried = [(constraint, pairs) for constraint, pairs in carried if not pairs.is_empty()]
     if not carried:
-        return _Verdict(nothing=True, only_reductions=False)
+        return Verdict(nothing=True, only_reductions=False)
     disturbed = {constraint.source for constraint in constraints if constraint.dependence is None}
     strict = [
         (constraint, pairs)
@@ -267,13 +286,13 @@ def _judged(constraints: tuple[Constraint, ...], ways: tuple[_Ways, ...]) -> _Ve
     ]
     names = (constraint.dependence for constraint, _ in carried if constraint.dependence is not None)
     carries = dict.fromkeys(CarriedDependence(one.kind, one.array, one.source, one.sink) for one in names)
-    return _Verdict(
+    return Verdict(
         nothing=False, only_reductions=not strict, culprits=tuple(culprits), carries=tuple(carries)
     )
 
 
 def _loop(
-    scop: Scop, rows: Rows, depth: int, verdict: _Verdict, copied: tuple[str, ...]
+    scop: Scop, rows: Rows, depth: int, verdict: Verdict, copied: tuple[str, ...]
 ) -> LoopParallelism:
     name = loop_name(scop, rows, depth)
     witness = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis import find_reductions
-from polyviz.analysis.parallelism import loop_parallelism
+from polyviz.analysis.parallelism import verdict_on_loop
 from polyviz.model.plan import REDUCED, ArraySum
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, node_at, statements_under
@@ -44,7 +44,7 @@ def find_array_sums(
         if other == path:
             break
         first += band.band_n_member()
-    loop = loop_parallelism(scop, dependences, tree, first)
+    loop = verdict_on_loop(scop, dependences, tree, first)
     names = statements_under(node_at(tree, path))
     reductions = {found.statement: found for found in find_reductions(scop, scattered=True)}
     carried = {(found.source, found.sink, found.array) for found in loop.carries}

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import check, find_reductions
+from polyviz.analysis import find_reductions
 from polyviz.analysis.distinct_lines import reference_groups
-from polyviz.analysis.parallelism import loop_parallelism
+from polyviz.analysis.legality import is_legal
+from polyviz.analysis.parallelism import verdict_on_loop
 from polyviz.model.schedule import Decision
 from polyviz.transform.nest import unwrapped
 from polyviz.transform.shape import (
@@ -148,7 +149,7 @@ def _fused(
     for place in (pair[0].place, pair[1].place):
         changed = _with_one_loop(shape, pair, place)
         candidate = tree_of(tree.get_domain(), tidy(changed))
-        if check(scop, candidate, known=dependences) and _can_be_shared(
+        if is_legal(scop, candidate, known=dependences) and _can_be_shared(
             scop, dependences, candidate, pair, sums=sums
         ):
             return candidate
@@ -190,8 +191,8 @@ def _can_be_shared(
     number = 0
     for _, band in bands(tree):
         if pair[0].statement in statements_under(band):
-            loop = loop_parallelism(scop, dependences, tree, number)
-            return loop.parallel or (sums and loop.reduction_parallel)
+            verdict = verdict_on_loop(scop, dependences, tree, number)
+            return verdict.nothing or (sums and verdict.only_reductions)
         number += band.band_n_member()
     return False
 

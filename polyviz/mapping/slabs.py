@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import check
+from polyviz.analysis.legality import is_legal
 from polyviz.mapping.outermost import OUTERMOST, has_inner_loops, is_parallel
 from polyviz.transform.fuse import Fuse
 from polyviz.transform.innermost import best_innermost
@@ -53,7 +53,7 @@ def gather_slabs(
         nests = [place for place in places if has_inner_loops(tree, place)]
         if not all(is_parallel(scop, dependences, tree, place) for place in nests):
             continue
-        if check(scop, fused, known=dependences) and is_parallel(scop, dependences, fused, places[0]):
+        if is_legal(scop, fused, known=dependences) and is_parallel(scop, dependences, fused, places[0]):
             tree = fused
             decisions.append(said)
 

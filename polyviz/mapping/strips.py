@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import band_properties, check
+from polyviz.analysis import band_properties
+from polyviz.analysis.legality import is_legal
 from polyviz.analysis.strides import motions, statement_rows
 from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.innermost import is_concurrent
@@ -132,7 +133,7 @@ def share_strips(
         changed, alone = isolate_member(changed, path, 0)
         changed = split_into_tiles(changed, alone, (SHARE,), scaled=True)
         changed = _sunk(changed, (*alone, 0))
-        if check(scop, changed, known=dependences) and not scatters(scop, dependences, tree, changed):
+        if is_legal(scop, changed, known=dependences) and not scatters(scop, dependences, tree, changed):
             tree = changed
             decisions.append(_said_of_shares(_names(tree, path)))
     return tree, tuple(decisions)
@@ -218,7 +219,7 @@ def _stripped(
         changed, alone = isolate_member(changed, path, first)
         changed = split_into_tiles(changed, alone, (STRIP,), scaled=True)
         changed = _sunk(changed, (*alone, 0))
-        if check(scop, changed, known=dependences):
+        if is_legal(scop, changed, known=dependences):
             return changed, names
     return None
 
@@ -252,7 +253,7 @@ def _parted(
     for cut in range(1, len(loops.child.parts)):
         parted = with_part(shape, alone, sequence_of(_halves(loops, loops.child, cut)))
         candidate = tree_of(tree.get_domain(), parted)
-        if not check(scop, candidate, known=dependences):
+        if not is_legal(scop, candidate, known=dependences):
             continue
         for half in (1, 0):
             changed = _stripped(scop, dependences, candidate, (*alone, half, 0))

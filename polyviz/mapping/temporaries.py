@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.analysis import check
+from polyviz.analysis.legality import is_legal
 from polyviz.analysis.privatization import copies_of
 from polyviz.mapping.outermost import OUTERMOST, has_inner_loops, is_parallel
 from polyviz.mapping.storage import is_local
@@ -89,7 +89,7 @@ def _is_better(
     nests = [place for place in places if has_inner_loops(before, place)]
     if any(_has_product(scop, dependences, before, place) for place in nests):
         return False
-    if not check(scop, after, known=dependences):
+    if not is_legal(scop, after, known=dependences):
         return False
     was_parallel = any(is_parallel(scop, dependences, before, place) for place in nests)
     return not was_parallel or is_parallel(scop, dependences, after, min(places))

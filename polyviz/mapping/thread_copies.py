@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.parallelism import loop_parallelism
+from polyviz.analysis.parallelism import verdict_on_loop
 from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, node_at
@@ -41,7 +41,7 @@ def find_thread_copies(scop: Scop, dependences: Dependences, tree: isl.Schedule,
         if other == path:
             break
         number += earlier.band_n_member()
-    carried = loop_parallelism(scop, dependences, tree, number).carries
+    carried = verdict_on_loop(scop, dependences, tree, number).carries
     arrays = tuple(sorted({found.array for found in carried}))
     if any(found.kind not in ("anti", "output") for found in carried) or not temporaries.issuperset(arrays):
         return ()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import polyviz as pv
 from polyviz.analysis import check, dependences
+from polyviz.analysis.legality import is_legal
 from polyviz.errors import LegalityError
 from tests.analysis.programs import Program, enumerated, memory_pairs, programs, run
 from tests.builders import loop, scop, statement
@@ -35,6 +36,17 @@ def stencil():
         loop("s", loop("i", "S0")),
         S0=statement("0 <= s < t and 1 <= i < n - 1", reads="A[i - 1] A[i] A[i + 1]", writes="A[i]"),
     )
+
+
+def test_who_asks_only_whether_an_order_is_legal_waits_for_no_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwanted(*arguments: object) -> None:
+        raise AssertionError("a counterexample was looked for")
+
+    monkeypatch.setattr("polyviz.analysis.legality.smallest_pair", unwanted)
+    part = stencil()
+    found = dependences(part)
+    assert is_legal(part, part.schedule, known=found)
+    assert not is_legal(part, "{ S0[s, i] -> [-s, i] }", known=found)
 
 
 def test_the_original_order_is_legal_in_every_form():

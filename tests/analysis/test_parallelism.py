@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
+import pytest
 from hypothesis import given, settings
 
 from polyviz.analysis import band_properties, dependences, parallelism
+from polyviz.analysis.parallelism import loop_parallelism, verdict_on_loop
 from polyviz.model.expression import Assign, Element, Name
 from tests.analysis.programs import Event, Program, loop_paths, programs, run
 from tests.builders import loop, scop, statement
@@ -35,6 +38,23 @@ def loops(part: Scop, schedule: isl.Schedule | None = None):
 
 def sentences(part: Scop, schedule: isl.Schedule | None = None) -> str:
     return "\n".join(found.explanation for found in loops(part, schedule))
+
+
+def test_a_verdict_on_a_loop_is_that_of_its_parallelism_without_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = matmul()
+    found = dependences(part)
+    wanted = [loop_parallelism(part, found, part.schedule, number) for number in range(3)]
+
+    def unwanted(*arguments: object) -> None:
+        raise AssertionError("a pair of iterations was looked for")
+
+    monkeypatch.setattr(sys.modules[verdict_on_loop.__module__], "smallest_pair", unwanted)
+    verdicts = [verdict_on_loop(part, found, part.schedule, number) for number in range(3)]
+    told = [(one.nothing, one.only_reductions, one.carries) for one in verdicts]
+    assert told == [(one.parallel, one.reduction_parallel, one.carries) for one in wanted]
+    assert [one.nothing for one in verdicts] == [True, True, False]
+    with pytest.raises(KeyError):
+        verdict_on_loop(part, found, part.schedule, 3)
 
 
 def test_matmul(golden):

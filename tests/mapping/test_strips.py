@@ -87,7 +87,7 @@ def test_threads_share_strips_of_the_only_parallel_loop_where_it_runs_along_memo
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("text", [ORTHOGONAL, COLUMNS, WINDOW, RUNNING], ids=["triangle", "parallel", "sums", "shares"])
 def test_strips_are_a_proposal_that_the_exact_check_may_refuse(text: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(strips, "check", lambda *_, **__: False)
+    monkeypatch.setattr(strips, "is_legal", lambda *_, **__: False)
     assert "strip" not in steps(text, register_tile=False)
 
 
