@@ -10,10 +10,12 @@ analysis would take too long, some pairs that are no neighbours stay; the order 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.accesses import parts_of
 from polyviz.analysis.neighbours import Search, Sources, earlier_touches, source_to_sink
 from polyviz.analysis.times import maps_of, union_of
 
@@ -58,9 +60,11 @@ def value_based(kind: DependenceKind, accesses: ArrayAccesses, order: Order, all
     When the allowance ends, flow, anti and output hold more pairs than the neighbours (all of them in order and on one
     cell), input holds fewer.
     """
-    question = _question(kind, accesses, order)
-    found = _nearest(question, allowance, complete=kind != "input")
-    return Found(found.relation.reverse(), found.exact) if kind == "anti" else found
+    looking = order.backwards() if kind == "anti" else order
+    questions = [_question(kind, part, looking) for part in parts_of(accesses)]
+    found = [_nearest(question, allowance, complete=kind != "input") for question in questions]
+    relation = reduce(isl.UnionMap.union, (one.relation for one in found))
+    return Found(relation.reverse() if kind == "anti" else relation, all(one.exact for one in found))
 
 
 def memory_based(kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance) -> Found:
@@ -77,19 +81,21 @@ def last_writers(accesses: ArrayAccesses, order: Order, allowance: Allowance) ->
 
 def readers_from_before(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> set[str]:
     """The statements of which some read may see a value from before the part; more when the allowance ends."""
-    question = _question("flow", accesses, order)
-    search = Search(order, question.sources_by_statement(), allowance)
-    return {_name(read) for read in accesses.read_references if not search.unreached(read).is_empty()}
+    found: set[str] = set()
+    for part in parts_of(accesses):
+        search = Search(order, _question("flow", part, order).sources_by_statement(), allowance)
+        found |= {_name(read) for read in part.read_references if not search.unreached(read).is_empty()}
+    return found
 
 
 def _question(kind: DependenceKind, accesses: ArrayAccesses, order: Order) -> _Question:
+    """``order`` is the opposite one for anti dependences, which are looked for from the reads on."""
     reads, writes, must = accesses.reads, accesses.writes, accesses.must_writes
     if kind == "output":
         return _Question(accesses.write_references, writes, writes, must, order)
     if kind == "input":
         return _Question(accesses.read_references, reads, reads, reads, order)
-    looking = order.backwards() if kind == "anti" else order
-    return _Question(accesses.read_references, reads, writes, must, looking)
+    return _Question(accesses.read_references, reads, writes, must, order)
 
 
 def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Found:

@@ -22,6 +22,7 @@ class Order:
     parameters: isl.Space
     _after: dict[tuple[str, str], isl.Map] = field(default_factory=dict, compare=False)
     _clocks: dict[str, isl.Map] = field(default_factory=dict, compare=False)
+    _opposite: list[Order] = field(default_factory=list, compare=False, repr=False)
 
     def together(self) -> isl.UnionMap:
         """The times of all statements."""
@@ -29,7 +30,9 @@ class Order:
 
     def backwards(self) -> Order:
         """The opposite order."""
-        return Order({name: time.neg() for name, time in self.times.items()}, self.parameters)
+        if not self._opposite:
+            self._opposite.append(Order({name: time.neg() for name, time in self.times.items()}, self.parameters))
+        return self._opposite[0]
 
     def after(self, later: str, earlier: str) -> isl.Map:
         """Instances of ``later`` to the instances of ``earlier`` that run before.
