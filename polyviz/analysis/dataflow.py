@@ -20,7 +20,7 @@ from polyviz.analysis.neighbours import Search, Sources, earlier_touches, source
 from polyviz.analysis.times import maps_of, union_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from polyviz.analysis.accesses import ArrayAccesses
     from polyviz.analysis.order import Order
@@ -81,11 +81,18 @@ def last_writers(accesses: ArrayAccesses, order: Order, allowance: Allowance) ->
 
 def readers_from_before(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> set[str]:
     """The statements of which some read may see a value from before the part; more when the allowance ends."""
-    found: set[str] = set()
+    return set(_reading_from_before(accesses, order, allowance))
+
+
+def is_read_from_before(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> bool:
+    """Whether there are such statements: the first one found is enough, and most arrays have one at once."""
+    return any(True for _ in _reading_from_before(accesses, order, allowance))
+
+
+def _reading_from_before(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> Iterator[str]:
     for part in parts_of(accesses):
         search = Search(order, _question("flow", part, order).sources_by_statement(), allowance)
-        found |= {_name(read) for read in part.read_references if not search.unreached(read).is_empty()}
-    return found
+        yield from (_name(read) for read in part.read_references if not search.unreached(read).is_empty())
 
 
 def _question(kind: DependenceKind, accesses: ArrayAccesses, order: Order) -> _Question:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.dataflow import last_writers, readers_from_before
+from polyviz.analysis.dataflow import is_read_from_before, last_writers
 from polyviz.analysis.nesting import Nest, common_loops, same_iteration
 from polyviz.analysis.times import maps_of, sets_of
 from polyviz.model.dependences import Dependence, Privatization
@@ -48,10 +48,12 @@ def private_depth(
     accesses: ArrayAccesses, order: Order, nests: Mapping[str, Nest], allowance: Allowance
 ) -> int:
     """How many outer loops no value of the array crosses; 0 where a read may see a value from before the part."""
-    if accesses.writes.is_empty() or readers_from_before(accesses, order, allowance):
+    if accesses.writes.is_empty():
         return 0
-    flow = last_writers(accesses, order, allowance)
-    return _private_depth(flow, nests, common_loops(nests[name] for name in sorted(statements_of(accesses))))
+    shared = common_loops(nests[name] for name in sorted(statements_of(accesses)))
+    if not shared or is_read_from_before(accesses, order, allowance):
+        return 0
+    return _private_depth(last_writers(accesses, order, allowance), nests, shared)
 
 
 def within_copies(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.accesses import accesses_by_array
-from polyviz.analysis.dataflow import readers_from_before
+from polyviz.analysis.dataflow import is_read_from_before
 from polyviz.analysis.dependences import allowance_for
 from polyviz.analysis.live_ranges import names_of
 from polyviz.analysis.nesting import loop_nests
@@ -142,7 +142,7 @@ def _stays_inside(array: Array, accesses: ArrayAccesses) -> bool:
 
 def _is_filled_first(accesses: ArrayAccesses, order: Order) -> bool:
     """Whether every value that is read was stored before."""
-    return not accesses.writes.is_empty() and not readers_from_before(
+    return not accesses.writes.is_empty() and not is_read_from_before(
         accesses, order, allowance_for([accesses])
     )
 

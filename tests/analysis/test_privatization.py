@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import islpy as isl
 
 from polyviz.analysis import check, dependences
+from polyviz.analysis.neighbours import Search
 from polyviz.frontend import extract
 from tests.builders import loop, scop, statement
+
+if TYPE_CHECKING:
+    import pytest
 
 USE = {
     "S0": statement("0 <= i, j < n", reads="A[i, j]", writes="x"),
     "S1": statement("0 <= i, j < n", reads="x", writes="B[i, j]"),
 }
+
+
+def test_the_first_read_of_an_earlier_value_settles_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[isl.Map] = []
+    unreached = Search.unreached
+
+    def recorded(search: Search, sink: isl.Map) -> isl.Set:
+        asked.append(sink)
+        return unreached(search, sink)
+
+    monkeypatch.setattr(Search, "unreached", recorded)
+    step = statement("0 <= i < n", reads="s", writes="s")
+    part = scop("n", loop("i", "S0", "S1", "S2"), S0=step, S1=step, S2=step)
+    assert not dependences(part).privatizations
+    assert len(asked) == 1
+
+
+def test_without_a_common_loop_nobody_looks_at_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Search, "unreached", None)
+    step = statement("0 <= i < n", reads="s", writes="s")
+    part = scop("n", loop("i", "S0"), loop("i", "S1"), S0=step, S1=step)
+    assert not dependences(part).privatizations
 
 
 def only(part):
