@@ -323,6 +323,8 @@ class ExpressionReader:
             return Call("numpy.minimum", (Call("numpy.maximum", (value, low)), high))
         if name is not None and (values := listed(node, name, self.canonical)):
             return extreme(name, [self.read(value) for value in values])
+        if name == "math.isqrt" and len(node.args) == 1 and not node.keywords:
+            return self._whole_root(node)
         if name in PURE:
             return Call(name, self._arguments(node, name))
         helper = self._scope.globals.helper(node.func)
@@ -337,6 +339,13 @@ class ExpressionReader:
         refused = refused_call(node, name, place, self._program, self._scope.globals, is_local=is_local)
         refused.inside = inside_of(node)
         raise refused
+
+    def _whole_root(self, node: ast.Call) -> Expression:
+        """``math.isqrt(n)``, which numba does not know, as ``int(math.sqrt(n))``."""
+        called, argument = ast.unparse(node), node.args[0]
+        note = f"`{called}` is computed as `int(math.sqrt({ast.unparse(argument)}))`: the same below 2**52."
+        self._program.notes += [] if note in self._program.notes else [note]
+        return Call("int", (Call("math.sqrt", (self.read(argument),)),))
 
     def _length(self, node: ast.expr) -> Expression:
         """``len(A)``, or ``len(A[i])``: as many numbers as there are in the next dimension."""

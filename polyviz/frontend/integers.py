@@ -79,7 +79,7 @@ def is_integral(expression: Expression) -> bool:
             return is_integral(left) and is_integral(right)
         case Binary("**", left, right):
             exponent = constant_integer(right)
-            return is_integral(left) and exponent is not None and exponent >= 0
+            return is_integral(left) and (exponent >= 0 if exponent is not None else is_integral(right))
         case Conditional(condition, body, otherwise):
             return not reads_data(condition) and is_integral(body) and is_integral(otherwise)
         case Call("min" | "max" | "abs", arguments):

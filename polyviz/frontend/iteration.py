@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import ExtractionError
 from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.integer_forms import is_integer_form
 from polyviz.frontend.integers import constant_integer, is_integral
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.loops import Header, plus, scaled, sum_of
-from polyviz.frontend.usage import is_integer_form
 from polyviz.model.expression import Binary, Constant, Expression, Name, walk
 
 if TYPE_CHECKING:

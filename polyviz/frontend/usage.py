@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, counts_of
+from polyviz.frontend.integer_forms import MAKES_WHOLE, is_integer_form, is_root, is_size_form
 from polyviz.frontend.regions import constant_of, is_new_axis
 from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Position = Literal["affine", "rounded", "condition", "data"]
-# Not `&` and `|`, which join masks, too.
-_KEEPS_INTEGERS = ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod | ast.LShift | ast.RShift
 
 
 @dataclass
@@ -108,20 +107,6 @@ def _has_slice(node: ast.Subscript) -> bool:
 
 def _is_ellipsis(index: ast.expr) -> bool:
     return isinstance(index, ast.Constant) and index.value is Ellipsis
-
-
-def is_integer_form(node: ast.expr) -> bool:
-    """Whether ``node`` is built only of names, integers and operations that keep integers."""
-    if isinstance(node, ast.Constant):
-        return type(node.value) is int
-    if isinstance(node, ast.BinOp):
-        return isinstance(node.op, _KEEPS_INTEGERS) and is_integer_form(node.left) and is_integer_form(node.right)
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.op, ast.USub | ast.UAdd) and is_integer_form(node.operand)
-    if isinstance(node, ast.Call):
-        known = isinstance(node.func, ast.Name) and str(node.func.id) in INTEGER_CALLS
-        return known and all(is_integer_form(argument) for argument in node.args)
-    return isinstance(node, ast.Name)
 
 
 def _is_mask(index: ast.expr) -> bool:
@@ -294,9 +279,12 @@ class _Visitor(ast.NodeVisitor):
         counts = counts_of(name, node)
         self._visit_at("affine", *counts)
         arguments = [one for one in arguments if one not in counts]
-        keeps = isinstance(node.func, ast.Name) and str(node.func.id) in INTEGER_CALLS
-        inside = "rounded" if name == "int" and self._position == "affine" else self._position
-        self._visit_at(inside if keeps else "data", *arguments)
+        inside = "rounded" if name in MAKES_WHOLE and self._position == "affine" else self._position
+        keeps = str(node.func.id) in INTEGER_CALLS if isinstance(node.func, ast.Name) else False
+        self._visit_at(inside if keeps or (inside == "rounded" and self._is_root(node)) else "data", *arguments)
+
+    def _is_root(self, node: ast.expr) -> bool:
+        return is_root(node, self._canonical) or is_size_form(node, self._canonical)
 
     def _along_axis(self, node: ast.Call) -> None:
         """``np.roll(A, 1, axis=1)`` and ``A.sum(axis=1)`` go along an axis that the array has."""
@@ -350,7 +338,7 @@ class _Visitor(ast.NodeVisitor):
         for target in node.targets:
             self._visit_at("data", target)
         names = [target for target in node.targets if isinstance(target, ast.Name)]
-        if len(names) == len(node.targets) and is_integer_form(node.value):
+        if len(names) == len(node.targets) and is_size_form(node.value, self._canonical):
             self._flows += [(target.id, node.value) for target in names]
             if isinstance(node.value, ast.Name):
                 self._second_names += [(target.id, node.value.id) for target in names]
