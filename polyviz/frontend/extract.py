@@ -61,6 +61,7 @@ from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.tests_apart import with_tests_apart
 from polyviz.frontend.tuple_names import without_tuple_names
+from polyviz.frontend.turned import with_turned_parts
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.values_told import with_values
 from polyviz.frontend.versions import with_versions
@@ -253,7 +254,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_loop_names(with_tests_apart(source, GlobalNames(source)), GlobalNames(source))
     source = with_parts_stored(source, GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
-    source = with_diagonals(taken_apart(source), GlobalNames(source))
+    source = with_turned_parts(with_diagonals(taken_apart(source), GlobalNames(source)), GlobalNames(source))
     source = with_subscripted_names(with_uses_in_arms(source, GlobalNames(source)), GlobalNames(source))
     source = with_own_parts(without_second_names(source, GlobalNames(source)), GlobalNames(source))
     names = GlobalNames(source)
