@@ -86,9 +86,20 @@ def _require_clear_elements(
                 f"numba promote {_listed(scop, assignment, types)} in different ways.",
                 span=None if creation is None else creation.span,
                 text=scop.text,
-                hint="Make the array with the type that you mean, `B = np.empty(shape, dtype=np.float32)`, and set "
-                "its elements, `B[...] = ...`.",
+                hint=_hint(assignment, types),
             )
+
+
+def _hint(assignment: Assign, types: Mapping[str, str]) -> str:
+    """How to say which type is meant, with that of an array that the value is made of."""
+    arrays = [types[part.array] for part in walk(assignment.value) if isinstance(part, Element) and part.subscripts]
+    kind = _spelled(arrays[0] if arrays else "float32")
+    hint = (
+        f"Say which type you mean: `(...).astype({kind})` around all that is computed, or make the array before, "
+        f"`B = np.empty(shape, dtype={kind})`, and set its elements, `B[...] = ...`."
+    )
+    is_single = kind == "np.float32"
+    return f"{hint} Numbers of single precision, `np.float32(0.5)`, leave an array as it is." if is_single else hint
 
 
 def _require_types_of_numbers(scop: Scop, types: Mapping[str, str]) -> None:
