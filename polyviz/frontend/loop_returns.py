@@ -46,8 +46,25 @@ def out_of_loops(source: Source, names: GlobalNames) -> list[ast.stmt]:
         return list(source.body)
     fresh = FreshNames(source, names)
     width = widths.pop()
-    values = [fresh.like("found") if width == 1 else fresh.like(f"found{place}") for place in range(abs(width))]
+    steady = _steady(source, jumps)
+    values = [
+        steady.get(place) or fresh.like("found" if width == 1 else f"found{place}") for place in range(abs(width))
+    ]
     return _Writer(_Jump(fresh.like("returned"), values, is_tuple=width < 0)).block(source.body)
+
+
+def _steady(source: Source, jumps: Sequence[ast.Return]) -> dict[int, str]:
+    """What all ``jumps`` return at a place, where that is a name that no loop gives another meaning: an array."""
+    rows = [jump.value.elts if isinstance(jump.value, ast.Tuple) else [jump.value] for jump in jumps]
+    inside = {
+        part.id
+        for node in source.body
+        for loop in _loops(node)
+        for part in ast.walk(loop)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    columns = [{one.id if isinstance(one, ast.Name) else "" for one in row} for row in zip(*rows, strict=True)]
+    return {place: name for place, (name, *others) in enumerate(columns) if name and not others and name not in inside}
 
 
 def _width(jump: ast.Return) -> int:
@@ -59,7 +76,7 @@ def _width(jump: ast.Return) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Jump:
-    """The names of the flag, and of what is returned where it is set."""
+    """The names of the flag, and of what is returned where it is set; what has its name already keeps it."""
 
     flag: str
     values: list[str]
@@ -71,7 +88,7 @@ class _Jump:
         stores = [
             ast.Assign([ast.Name(name, ast.Store())], value)
             for name, value in zip(self.values, given, strict=False)
-            if value is not None
+            if value is not None and not (isinstance(value, ast.Name) and value.id == name)
         ]
         return [located(one, node) for one in (*stores, self._set(1), ast.Break())]
 

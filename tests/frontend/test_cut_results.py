@@ -99,11 +99,11 @@ def test_others_stay_as_they_are(end: str) -> None:
     assert _written(end).endswith("None")
 
 
-def test_an_early_return_is_refused() -> None:
+def test_another_array_returned_early_is_refused() -> None:
     text = """
-def f(x, n):
+def f(x, y, n):
     if n < 2:
-        return x[:0]
+        return y[:0]
     k = 0
     for i in range(n):
         if x[i] > 0:
@@ -112,3 +112,49 @@ def f(x, n):
 """
     with pytest.raises(ExtractionError):
         extract(text)
+
+
+def until_large(x, limit):
+    count = 0
+    for i in range(x.shape[0]):
+        if x[i] > limit:
+            return x[:i]
+        count += 1
+    return x[:count]
+
+
+def kept_beside_places(x, limit):
+    kept, places = np.empty(x.shape[0]), np.empty(x.shape[0], np.int64)
+    count = 0
+    for i in range(x.shape[0]):
+        if x[i] > limit:
+            kept[count] = x[i]
+            places[count] = i
+            count += 1
+    if count == 0:
+        return kept[:0], places[:0], 0.0
+    return kept[:count], places[:count], x[0]
+
+
+def at_most_three(x, limit):
+    kept = np.zeros(x.shape[0])
+    count = 0
+    for i in range(x.shape[0]):
+        if x[i] > limit:
+            kept[count] = x[i]
+            count += 1
+        if count == 3:
+            return kept[:count]
+    return kept
+
+
+@pytest.mark.parametrize("function", [until_large, kept_beside_places, at_most_three])
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_a_part_is_returned_beside_an_early_return(function, target) -> None:
+    kernel = pv.compile(function, target=target)
+    for x in (np.arange(6.0), np.arange(6.0)[::-1].copy(), np.zeros(4), np.zeros(1)):
+        for limit in (-1.0, 2.5, 9.0):
+            expected, found = function(x, limit), kernel(x, limit)
+            assert isinstance(found, tuple) == isinstance(expected, tuple)
+            for one, other in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+                assert np.array_equal(one, other)
