@@ -110,9 +110,13 @@ class _Uses:
             match part:
                 case ast.Assign(targets=[ast.Name(name)], value=value) if (made := _repeated(value)) is not None:
                     found[name] = made
+        self._copies = [copied for part in parts if (copied := _copied(part)) and _are_alike(copied, found)]
         swaps = [swap for part in parts if (swap := _swapped(part))]
         stored = Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
         stored.subtract(name for swap in swaps for name in swap)
+        stored.subtract(name for name, _ in self._copies)
+        # What goes over from one list to another makes arrays of both of them, or of none.
+        swaps += map(frozenset, self._copies)
         read = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
         others = {one.id for one in read if one.id in found and not self._is_element(one, len(found[one.id].lengths))}
         others |= {name for name, count in stored.items() if count != 1 or name not in found}
@@ -125,7 +129,7 @@ class _Uses:
         above = self._parents.get(node)
         while isinstance(above, ast.Subscript) and above.value is node and depth:
             if isinstance(above.slice, ast.Slice | ast.Tuple):
-                return False
+                return depth == 1 and _copied(self._parents.get(above)) in self._copies
             node, depth, above = above, depth - 1, self._parents.get(above)
         match above:
             case _ if not depth:
@@ -139,6 +143,24 @@ class _Uses:
             case ast.Tuple():
                 return bool(_swapped(self._parents.get(above)))
         return False
+
+
+def _copied(node: ast.AST | None) -> tuple[str, str] | None:
+    """The two names in ``previous = current[:]``, which copies a list."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Name(target)],
+            value=ast.Subscript(value=ast.Name(given), slice=ast.Slice(lower=None, upper=None, step=None)),
+        ) if target != given:
+            return target, given
+    return None
+
+
+def _are_alike(copied: tuple[str, str], found: Mapping[str, _Repeated]) -> bool:
+    """Whether both names have lists of as many numbers by the text, so that one may take the contents of the other."""
+    lengths = [found[name].lengths if name in found else () for name in copied]
+    texts = [[ast.unparse(one) for one in each] for each in lengths]
+    return texts[0] == texts[1] and len(texts[0]) == 1
 
 
 def _swapped(node: ast.AST | None) -> frozenset[str]:
@@ -159,6 +181,8 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         """The line that makes one of the arrays, or ``node`` as it is."""
+        if (copied := _copied(node)) and copied[0] in self._lists:
+            return located(ast.Assign([ast.Subscript(node.targets[0], ast.Slice(), ast.Store())], node.value), node)
         target = node.targets[0]
         made = self._lists.get(target.id) if isinstance(target, ast.Name) else None
         return node if made is None else located(ast.Assign([target], made.array()), node)

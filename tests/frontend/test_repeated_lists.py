@@ -50,6 +50,19 @@ def distance(a, n):
     return before[n]
 
 
+def distance_of_copies(a, n):
+    before, now = [0] * (n + 1), [0] * (n + 1)
+    for j in range(n + 1):
+        before[j] = j
+    for i in range(n):
+        now[0] = i + 1
+        for j in range(n):
+            now[j + 1] = min(before[j + 1] + 1, now[j] + 1, before[j] + (a[i] != a[n - 1 - j]))
+        before = now[:]
+        now[0] = -1
+    return before[n], now[0]
+
+
 def sieve(a, n):
     prime = n * [True]
     prime[0] = False
@@ -92,7 +105,7 @@ def in_a_loop(a, n):
     return a[0]
 
 
-FUNCTIONS = [increasing, common, distance, sieve, shortest, cube, in_a_loop]
+FUNCTIONS = [increasing, common, distance, distance_of_copies, sieve, shortest, cube, in_a_loop]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
@@ -130,6 +143,9 @@ def _written(body: str) -> str:
         "y = [0] * n\nreturn y",
         "y = [0] * n\nx[0] = y[1:][0]",
         "y = [0] * n\ny.append(1)",
+        "y = [0] * n\nz = [0] * (n + 1)\ny = z[:]\nx[0] = y[0]",
+        "y = [0] * n\nz = [0] * n\ny = z[1:]\nx[0] = y[0]",
+        "y = [0] * n\nz = [0] * n\ny = z[:]\nz.append(1)\nx[0] = y[0]",
         "y = [0] * n\ny = [1] * n\nx[0] = y[0]",
         "y = [0] * n\nz = y\nz[0] = 1",
         "y = [0] * n + [1]\nx[0] = y[0]",
