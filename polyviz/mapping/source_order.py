@@ -35,6 +35,11 @@ IN_SOURCE_ORDER = (
     "with one cell per iteration, and its tiles no registers"
 )
 
+MOSTLY_EMPTY = (
+    "the loops run in the order of the source: the order found would need an array for {names} of which, for some "
+    "sizes, hardly any cells are used"
+)
+
 
 def with_scalars_kept(
     scop: Scop, dependences: Dependences, plan: Plan, bind: Callable[[Schedule], Plan]
@@ -54,6 +59,25 @@ def with_scalars_kept(
         return plan
     names = ", ".join(f"`{expansion.array}`" for expansion in plan.expansions)
     decision = Decision("source-order", IN_SOURCE_ORDER.format(names=names))
+    order = described(problem, scheduler, scop.schedule, plan.schedule.decisions)
+    return replace(kept, schedule=order, decisions=(decision, *kept.decisions))
+
+
+def without_sparse_copies(
+    scop: Scop, dependences: Dependences, plan: Plan, bind: Callable[[Schedule], Plan]
+) -> Plan:
+    """``plan``, or what ``bind`` makes of the order of the source where the other needs far more memory than it uses.
+
+    The factor of a row in a solver for band matrices would be an array as large as the whole matrix.
+    """
+    sparse = [expansion.array for expansion in plan.expansions if expansion.is_sparse]
+    if plan.schedule.by_hand or plan.schedule.scheduler != DEFAULT_SCHEDULER or not sparse:
+        return plan
+    problem, scheduler = SchedulingProblem(scop, dependences), plan.schedule.scheduler
+    kept = bind(outlined(problem, scheduler, scop.schedule))
+    if any(expansion.is_sparse for expansion in kept.expansions):
+        return plan
+    decision = Decision("source-order", MOSTLY_EMPTY.format(names=", ".join(f"`{name}`" for name in sparse)))
     order = described(problem, scheduler, scop.schedule, plan.schedule.decisions)
     return replace(kept, schedule=order, decisions=(decision, *kept.decisions))
 

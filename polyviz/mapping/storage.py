@@ -18,7 +18,7 @@ from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, insert_mark, is_band, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from polyviz.model.dependences import Dependences, Privatization
     from polyviz.model.scop import Scop, Statement
@@ -37,6 +37,10 @@ class Storage:
 
 WIDEST_WINDOW = 64
 """Copies of one temporary in an array on the stack of a thread; more of them are in memory of the whole call."""
+
+
+_SPARSE = 4
+"""An array is sparse where it has more than so many times the cells that are used."""
 
 
 def place_temporaries(
@@ -308,7 +312,23 @@ def _expansion(
     lower = tuple(cells.dim_min(position).coalesce() for position in loops)
     upper = tuple(cells.dim_max(position).coalesce() for position in loops)
     extents = tuple((last - first + 1).coalesce() for first, last in zip(lower, upper, strict=True))
-    return Expansion(privatization.array, privatization.depth, lower, extents, shared, window)
+    is_sparse = not window and _is_sparse(cells, shared, extents)
+    return Expansion(privatization.array, privatization.depth, lower, extents, shared, window, is_sparse)
+
+
+def _is_sparse(cells: isl.Set, shared: int, extents: Sequence[isl.PwAff]) -> bool:
+    """Whether, for some sizes, one iteration of the loops around uses few of the ``extents`` of ``cells``."""
+    depth = cells.dim(isl.dim_type.set)
+    kept = cells.project_out(isl.dim_type.set, 0, shared)
+    for outer in range(1, depth - shared):
+        rows = kept.project_out(isl.dim_type.set, outer + 1, depth - shared - outer - 1)
+        row = isl.Map.from_range(rows).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, outer)
+        together = row.reverse().apply_range(row).deltas()
+        if not together.is_empty():
+            width = (together.dim_max(0) + 1).scale_val(isl.Val(_SPARSE))
+            if not extents[outer].gt_set(width).is_empty():
+                return True
+    return False
 
 
 def _final_values(scop: Scop, privatization: Privatization) -> list[FinalValue]:

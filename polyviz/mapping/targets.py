@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import OptionError
 from polyviz.mapping import cpu, gpu
-from polyviz.mapping.source_order import with_scalars_kept
+from polyviz.mapping.source_order import with_scalars_kept, without_sparse_copies
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def make_plan(
     plan = bind(schedule)
     if target == "c" and tile is None:
         plan = with_scalars_kept(scop, dependences, plan, bind)
+    plan = without_sparse_copies(scop, dependences, plan, bind)
     if scalar:
         plan = replace(plan, scalar=True, decisions=(*plan.decisions, Decision("simd", ONE_BY_ONE)))
     plan = plan if threads is None else _on_threads(plan, threads)

@@ -76,7 +76,8 @@ class Expansion:
     after the other and use the same cells. ``lower`` is the smallest value of each of the other iterators over the
     parameters, ``extents`` the number of values from there on. ``window``: where it is not 0, only so many copies, a
     power of two, of neighbouring iterations are alive together, and an array of that size is declared where a ``local``
-    mark stands; copy ``i`` is in cell ``i mod window``.
+    mark stands; copy ``i`` is in cell ``i mod window``. ``is_sparse``: of the array, the iterations of inner loops use
+    few cells for some sizes, as in a band along the diagonal of a matrix.
     """
 
     array: str
@@ -85,6 +86,7 @@ class Expansion:
     extents: tuple[isl.PwAff, ...]
     shared: int = 0
     window: int = 0
+    is_sparse: bool = False
 
 
 @dataclass(frozen=True, slots=True)

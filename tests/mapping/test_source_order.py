@@ -95,3 +95,35 @@ def test_what_runs_in_the_order_of_the_source_is_right(size: int) -> None:
         compiled_by_numba(chains, (weights, expected, size))(weights, expected, size)
     pv.compile(chains, target="c")(weights, costs, size)
     np.testing.assert_allclose(costs, expected)
+
+
+def band(matrix: Any, right: Any, width: int) -> None:
+    """A solver for band matrices, of which each row has a factor for few other rows."""
+    for k in range(right.size):
+        for i in range(k + 1, min(k + width + 1, right.size)):
+            factor = matrix[i, k - i + width] / matrix[k, width]
+            for j in range(k + 1, min(k + width + 1, right.size)):
+                matrix[i, j - i + width] -= factor * matrix[k, j - k + width]
+            right[i] -= factor * right[k]
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_no_array_is_mostly_empty(target: str) -> None:
+    kernel = pv.compile(band, target=target)
+    assert "for some sizes, hardly any cells are used" in kernel.report()
+    generator = np.random.default_rng(3)
+    matrix, right = generator.random((40, 7)), generator.random(40)
+    matrix[:, 3] += 7.0
+    expected, expected_right = matrix.copy(), right.copy()
+    band(expected, expected_right, 3)
+    kernel(matrix, right, 3)
+    assert np.allclose(matrix, expected)
+    assert np.allclose(right, expected_right)
+
+
+def test_a_solver_for_band_matrices_needs_no_square_of_memory() -> None:
+    """The square would have 8 TB."""
+    matrix, right = np.ones((10**6, 3)), np.ones(10**6)
+    matrix[:, 1] = 4.0
+    pv.compile(band, target="c")(matrix, right, 1)
+    assert np.isfinite(right).all()
