@@ -11,12 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from polyviz.frontend.array_names import bound_by
-from polyviz.frontend.regions import is_part
+from polyviz.frontend.functions import UNIVERSAL
 from polyviz.frontend.visited import Computing, FreshNames, LinesBefore, located, visited
 
 if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
+
+_MAKES_NEW = frozenset({*UNIVERSAL, *(f"numpy.{name}" for name in ("dot", "matmul", "outer", "where", "clip"))})
+"""Functions whose results share no element with their arguments."""
 
 
 def with_turned_parts(source: Source, names: GlobalNames) -> Source:
@@ -32,7 +35,7 @@ def with_turned_parts(source: Source, names: GlobalNames) -> Source:
     source = replace(source, body=tuple(visited(_Calls(names), source.body)))
     if source.is_cell:
         return source
-    return replace(source, body=tuple(visited(_Parts(FreshNames(source, names)), source.body)))
+    return replace(source, body=tuple(visited(_Parts(source, names), source.body)))
 
 
 class _Calls(ast.NodeTransformer):
@@ -48,13 +51,14 @@ class _Calls(ast.NodeTransformer):
 
 
 class _Parts(LinesBefore):
-    def __init__(self, fresh: FreshNames) -> None:
+    def __init__(self, source: Source, names: GlobalNames) -> None:
         super().__init__()
-        self._fresh = fresh
+        self._names = names
+        self._fresh = FreshNames(source, names)
 
     def behind(self, node: Computing) -> list[ast.stmt]:
         """``node`` behind the lines that its value asks for; a name stands for a copy of what has none."""
-        is_named = isinstance(node, ast.Assign) and bound_by(node) and _is_computed(node.value)
+        is_named = isinstance(node, ast.Assign) and bound_by(node) and self._is_computed(node.value)
         lines = super().behind(node)
         if is_named and node.value is not None:
             node.value = located(ast.Call(ast.Attribute(node.value, "copy", ast.Load()), [], []), node.value)
@@ -65,13 +69,27 @@ class _Parts(LinesBefore):
         if isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda | ast.GeneratorExp | ast.ListComp):
             return node
         written = super().visit(node)
-        if not _is_computed(written):
+        if not self._is_computed(written):
             return written
         name = self._fresh.like("turned")
         self.before.append(ast.Assign([ast.Name(name, ast.Store())], written.value))
         return located(ast.Attribute(ast.Name(name, ast.Load()), "T", ast.Load()), node)
 
+    def _is_computed(self, node: object) -> TypeGuard[ast.Attribute]:
+        """Whether ``node`` is the transpose of something that has no name."""
+        return isinstance(node, ast.Attribute) and node.attr == "T" and _is_new(node.value, self._names)
 
-def _is_computed(node: object) -> TypeGuard[ast.Attribute]:
-    """Whether ``node`` is the transpose of something that has no name."""
-    return isinstance(node, ast.Attribute) and node.attr == "T" and not is_part(node.value)
+
+def _is_new(node: ast.expr, names: GlobalNames) -> bool:
+    """Whether ``node`` certainly makes an array of its own: ``x.reshape(3, 4)`` shows the elements of ``x``.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> names = GlobalNames(read_source("n = 0", None, None))
+    >>> texts = "A + B", "np.exp(A)", "A.reshape(3, 4)", "np.reshape(A, (3, 4))", "np.real(A)", "A"
+    >>> [_is_new(ast.parse(text, mode="eval").body, names) for text in texts]
+    [True, True, False, False, False, False]
+    """
+    if isinstance(node, ast.Call):
+        return names.canonical(node.func) in _MAKES_NEW
+    return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)

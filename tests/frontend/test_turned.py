@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.errors import ExtractionError
+from polyviz.frontend import extract
 
 
 def sum_turned(A, B, C):
@@ -46,3 +48,9 @@ def test_other_extents_than_a_square():
     C = np.zeros((4, 3))
     pv.compile(sum_turned)(A, B, C)
     assert np.array_equal(C, (A + B).T)
+
+
+@pytest.mark.parametrize("shown", ["x.reshape(3, 4).T", "np.reshape(x, (3, 4)).T", "np.transpose(x.reshape(3, 4))"])
+def test_what_shows_elements_of_another_array_is_no_array_of_its_own(shown) -> None:
+    with pytest.raises(ExtractionError):
+        extract(f"def f(x, z):\n y = {shown}\n y[0, 1] = 5.0\n z[0, 0] = x[4]")
