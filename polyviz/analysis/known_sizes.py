@@ -37,7 +37,7 @@ def with_known_sizes(scop: Scop, sizes: Mapping[str, int] | None = None) -> Scop
     where that changes nothing, or nothing runs. Statements that never run for these sizes are left out.
 
     >>> import polyviz as pv
-    >>> part = pv.extract("def f(A, n):\n  for i in range(n): A[i] = n * i")
+    >>> part = pv.extract("def f(A, n):\\n  for i in range(n): A[i] = n * i")
     >>> known = with_known_sizes(part, {"n": 3})
     >>> print(known.statements[0].domain)
     [n] -> { S0[i] : n = 3 and 0 <= i <= 2 }
@@ -108,7 +108,7 @@ def short_sizes(scop: Scop, values: Mapping[str, int]) -> dict[str, int]:
     Those of loops that are around all others are left out: to write such a loop out would gain nothing.
 
     >>> import polyviz as pv
-    >>> text = "def f(x, y, m, n):\n  for i in range(m):\n    for k in range(n): y[i] += x[i, k]"
+    >>> text = "def f(x, y, m, n):\\n  for i in range(m):\\n    for k in range(n): y[i] += x[i, k]"
     >>> short_sizes(pv.extract(text), {"m": 10000, "n": 3, "y_shape_0": 10000})
     {'n': 3}
     """
