@@ -286,7 +286,7 @@ def test_what_the_loops_ask_of_sizes_is_checked_before_anything_is_changed(colum
         ("x, y = A[0]\n    A[1, 2, 3] = x", "dimensions"),
         ("f = lambda x: x\n    g = f\n    A[0] = g(A[1])", "`lambda`"),
         ("def f(x):\n        global B\n        return x\n    A[0] = f(A[1])", "nested function"),
-        ("for i in range(9):\n        if A[i] > 0:\n            return A\n    return A", "`return`"),
+        ("for i in range(9):\n        if A[i] > 0:\n            return A\n    return A + 1.0", "`return`"),
     ],
 )
 def test_what_stays_refused_says_so(lines: str, construct: str) -> None:
