@@ -22,7 +22,7 @@ from polyviz.model.scop import fixed_parameters
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.model.expression import Instruction
+    from polyviz.model.expression import Expression, Instruction
     from polyviz.model.scop import Access, Array, Scop, Statement
 
 _PARAMETER = isl.dim_type.param
@@ -75,8 +75,9 @@ def _is_known(statement: Statement, known: Mapping[str, int]) -> bool:
 
 
 def _statement(statement: Statement, sizes: isl.Set, known: Mapping[str, int]) -> Statement:
-    numbers = {name: Constant(value) for name, value in known.items() if name not in statement.iterators}
-    body: tuple[Instruction, ...] = tuple(substitute(one, {**numbers}) for one in statement.body)  # type: ignore[misc]
+    free = [name for name in known if name not in statement.iterators]
+    numbers: dict[str, Expression] = {name: Constant(known[name]) for name in free}
+    body: tuple[Instruction, ...] = tuple(substitute(one, numbers) for one in statement.body)  # type: ignore[misc]
     return replace(
         statement,
         domain=statement.domain.intersect_params(sizes),
@@ -115,18 +116,18 @@ def short_sizes(scop: Scop, values: Mapping[str, int]) -> dict[str, int]:
     short = [one.name for one in scop.parameters if one.source.expression is None and 0 < values[one.name] <= LONGEST]
     if not short:
         return {}
-    found: set[str] = set()
-    most = 0.0
-    for statement in scop.statements:
-        lengths = _lengths(statement, values)
-        most = max(most, prod(lengths))
-        inside = {node.name for part in statement.body for loop in walk(part) if isinstance(loop, Loop)
-                  for bound in (loop.start, loop.stop) for node in walk(bound) if isinstance(node, Name)}
-        for name in short:
-            longer = _lengths(statement, {**values, name: values[name] + 1})
-            if name in inside or longer[1:] != lengths[1:]:
-                found.add(name)
-    return {name: values[name] for name in short if name in found} if most >= SMALLEST_WORK else {}
+    if max(prod(_lengths(statement, values)) for statement in scop.statements) < SMALLEST_WORK:
+        return {}
+    return {name: values[name] for name in short if any(_bounds_inside(one, name, values) for one in scop.statements)}
+
+
+def _bounds_inside(statement: Statement, name: str, values: Mapping[str, int]) -> bool:
+    """Whether the parameter ``name`` bounds a loop of ``statement`` but the outermost one, or one that stays whole."""
+    loops = [node for part in statement.body for node in walk(part) if isinstance(node, Loop)]
+    if any(node == Name(name) for loop in loops for bound in (loop.start, loop.stop) for node in walk(bound)):
+        return True
+    longer = {**values, name: values[name] + 1}
+    return _lengths(statement, longer)[1:] != _lengths(statement, values)[1:]
 
 
 def _lengths(statement: Statement, values: Mapping[str, int]) -> list[float]:

@@ -1,5 +1,4 @@
-"""From an analysed part to a kernel: statements made easier to order, an order, its mapping, and what goes on from it.
-"""
+"""From an analysed part to a kernel: statements made easier to order, an order, its mapping, and other plans."""
 
 from __future__ import annotations
 

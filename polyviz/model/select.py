@@ -70,10 +70,9 @@ def _after(instruction: Instruction) -> dict[Element, Expression] | None:
         case Assign(Element(_, ()) as target):
             return {target: _new(instruction)}
         case Branch(condition, then, otherwise):
-            arms = [_after_all(then), _after_all(otherwise)]
-            if arms[0] is None or arms[1] is None:
+            first, second = _after_all(then), _after_all(otherwise)
+            if first is None or second is None:
                 return None
-            first, second = arms[0], arms[1]
             targets = dict.fromkeys((*first, *second))
             return {one: Conditional(condition, first.get(one, one), second.get(one, one)) for one in targets}
     return None
