@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.scop import Scop, Statement
 
-_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end", "padded", "later")
+_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end", "shared", "padded", "later")
 """What the text of a block adds to the names of its loops."""
 
 
@@ -169,6 +169,13 @@ class BlockPlace(Generic[Shaped]):
             if value:
                 result[f"{name}_{'last' if (value > 0) == best else 'first'}"] = value
         return simplified(self.expression(written(result)))
+
+    def at_first(self, terms: Terms) -> str:
+        """``terms`` as text for the first row and the first step of the tile."""
+        tile, iterators = self.block.tile, self.block.statement.iterators
+        firsts = {iterators[tile.row]: f"{self.row}_first", iterators[tile.depth]: f"{self.depth}_first"}
+        placed = {firsts.get(name, name): value for name, value in terms.items()}
+        return self._printer.expression(simplified(self.expression(written(placed))))
 
 
 def names_in(expression: Expression) -> set[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.model.expression import Expression
+    from polyviz.model.linear import Terms
     from polyviz.model.plan import RegisterTile
     from polyviz.model.scop import Scop
 
@@ -76,6 +77,16 @@ class BlockText(ShapedBlock):
     def functions(self) -> tuple[tuple[str, TileSize], ...]:
         """The functions and the tiles that they update, the narrowest first."""
         return (*zip(self.narrower, self.size.narrower(), strict=False), (self.function, self.size))
+
+    @property
+    def ragged(self) -> Terms | None:
+        """The condition (a combination that is not negative) under which a row takes a step, where all that ties steps
+        to cells is this one: the functions for tiles test it."""
+        tile, iterators = self.tile, self.statement.iterators
+        if not tile.packed or self.parts > 1 or len(self.shape.cuts) != 1:
+            return None
+        cut = self.shape.cuts[0]
+        return cut if iterators[tile.row] in cut and iterators[tile.column] not in cut else None
 
     def panel(self, operand: Operand) -> int:
         """How many values of ``operand`` one step of a tile reads."""

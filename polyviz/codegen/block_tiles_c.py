@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.register_tile_c import TileSize
     from polyviz.codegen.text import TextBuilder
+    from polyviz.model.linear import Terms
     from polyviz.model.program import ArrayType
 
 
@@ -87,10 +88,27 @@ class TilePrinter(BlockWalk["BlockText"]):
             missed = " || ".join(f"{self.place.corner(mask, best=True)} < 0" for mask in shape.masks)
             self._line(indent, f"if ({missed})")
             self._line(indent + 1, "continue;")
-        if shape.cuts:
+        if self.block.ragged is not None:
+            self._ragged(indent, self.block.ragged)
+        elif shape.cuts:
             self._cut(indent)
         else:
             self._update(indent, f"{self.place.depth}_count", f"{self.place.depth}_start")
+
+    def _ragged(self, indent: int, condition: Terms) -> None:
+        """The steps that any row of the tile takes, and how many of them, at the start or at the end, not all rows do:
+        one call, which tests the ``condition`` for these."""
+        depth = self.place.depth
+        first, end, shared = f"{depth}_first", f"{depth}_end", f"{depth}_shared"
+        later = condition[self.block.statement.iterators[self.block.tile.depth]] > 0
+        for name, bound in zip((first, end), self.shared_steps(best=True), strict=True):
+            self._line(indent, f"const int64_t {name} = {self.printer.expression(bound)};")
+        bound = self.shared_steps()[0 if later else 1]
+        self._line(indent, f"const int64_t {shared} = {self.printer.expression(bound)};")
+        self._line(indent, f"if ({first} < {end}) {{")
+        count = f"{shared} - {first}" if later else f"{end} - {shared}"
+        self._update(indent + 1, f"{end} - {first}", first, [count, self.place.at_first(condition)])
+        self._line(indent, "}")
 
     def _cut(self, indent: int) -> None:
         """The steps that all cells of the tile share, between those of single cells."""
@@ -109,14 +127,14 @@ class TilePrinter(BlockWalk["BlockText"]):
         if min(factors) < 0:
             self.plain(indent, [*inside, Limit(position, "depth_end", least=True)])
 
-    def _update(self, indent: int, count: str, start: str) -> None:
+    def _update(self, indent: int, count: str, start: str, ragged: Sequence[str] = ()) -> None:
         """One call for whole tiles; tiles at an edge go by way of a buffer, or by plain loops where nothing is packed.
 
-        ``start`` is the first of the ``count`` steps.
+        ``start`` is the first of the ``count`` steps; ``ragged`` tells which of them not all rows take.
         """
         place, packed = self.place, self.block.tile.packed
         operands = self._packed(start) if packed else self._in_place(start)
-        arguments = [count, *operands, *map(place.value, self.block.tile.operands.scalars)]
+        arguments = [count, *ragged, *operands, *map(place.value, self.block.tile.operands.scalars)]
         target = self.types[self.block.tile.operands.target.array]
         if target.layout != "C" or target.dtype != self.block.dtype:
             self._edge(indent, arguments)

@@ -48,16 +48,17 @@ class BlockWalk(Generic[Shaped]):
             for bound in ("first", "last")
         ]
 
-    def shared_steps(self) -> tuple[Expression, Expression]:
-        """From where and up to where the sum runs for every cell of the tile; the first is never after the second."""
+    def shared_steps(self, *, best: bool = False) -> tuple[Expression, Expression]:
+        """From where and up to where the sum runs for every cell of the tile, or for the ``best`` of them; the first is
+        never after the second."""
         name = self.block.statement.iterators[self.block.tile.depth]
         depth = self.place.depth
         lower: list[Expression] = [Name(f"{depth}_start")]
         upper: list[Expression] = [Name(f"{depth}_stop")]
         for cut in self.block.shape.cuts:
             rest = {other: value for other, value in cut.items() if other != name}
-            worst = self.place.corner_expression(rest, best=False)
-            (lower if cut[name] > 0 else upper).append(first_or_end(worst, cut[name]))
+            corner = self.place.corner_expression(rest, best=best)
+            (lower if cut[name] > 0 else upper).append(first_or_end(corner, cut[name]))
         start = Call("min", (combined("max", lower), Name(f"{depth}_stop"))) if lower[1:] else lower[0]
         stop = combined("min", upper)
         return start, Call("max", (stop, Name(f"{depth}_first")))

@@ -137,7 +137,7 @@ class BlockPrinter:
             print_split_tile(block.tile, block.statement, block.dtype, size, name, text, fused=self.reorders)
         else:
             print_tile_function(
-                block.tile, block.statement, block.dtype, size, name, text, reorders=self.reorders
+                block.tile, block.statement, block.dtype, size, name, text, block.ragged, reorders=self.reorders
             )
 
     def allocate(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
@@ -326,7 +326,7 @@ class BlockPrinter:
 
     def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:
         block = self.blocks[mark]
-        block = replace(block, shape=self.even.placed(block.shape, arguments))
+        block = replace(block, shape=self.even.placed(block, arguments))
         return BlockPlace(self.scop, self.plan, self.arrays, self.printer, block, arguments)
 
     def _print_plain(self, node: LoopNode, indent: int) -> None:

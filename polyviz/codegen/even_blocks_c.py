@@ -97,14 +97,15 @@ class EvenBlockPrinter:
             f"const int64_t {name} = {place};" for name, place in zip((loop.iterator, parts.end), places, strict=True)
         ]
 
-    def placed(self, shape: BlockShape, arguments: Sequence[Expression]) -> BlockShape:
-        """``shape``, that of a block with the coordinates ``arguments``, with the ends of the parts that it is in."""
+    def placed(self, block: BlockText, arguments: Sequence[Expression]) -> BlockShape:
+        """The shape of ``block`` at the coordinates ``arguments``, with the ends of the parts that it is in."""
+        shape = block.shape
         ranges = {"row": shape.row, "column": shape.column, "depth": shape.depth}
         for coordinate, argument in enumerate(arguments):
             loop = self._loops.get(argument.name) if isinstance(argument, Name) else None
             if loop is None or loop.parts is None:
                 continue
-            role = _role(shape, coordinate, loop)
+            role = _role(block, coordinate, loop)
             assert role, f"{loop.iterator} was divided for other blocks"
             ranges[role] = Range(ranges[role].start, Name(loop.parts.end))
         return replace(shape, row=ranges["row"], column=ranges["column"], depth=ranges["depth"])
@@ -135,14 +136,15 @@ def _unit(loop: For, blocks: Mapping[str, BlockText]) -> int:
     coordinates = [
         number for number, argument in enumerate(inside[0].arguments) if loop.iterator in names_in(argument)
     ]
-    role = _role(block.shape, coordinates[0], loop) if len(coordinates) == 1 else ""
+    role = _role(block, coordinates[0], loop) if len(coordinates) == 1 else ""
     units = {"row": block.size.rows, "column": block.size.columns, "depth": _STEPS}
     return units[role] if role and loop.step % units[role] == 0 else 0
 
 
-def _role(shape: BlockShape, coordinate: int, loop: For) -> str:
+def _role(block: BlockText, coordinate: int, loop: For) -> str:
     """Whether ``loop`` goes through the rows, the columns or the steps of blocks, which depend on its coordinate in
-    nothing else; empty for none of them."""
+    nothing else and are tied to nothing else in the block; empty for none of them."""
+    shape = block.shape
     name = Name(f"{COORDINATE_PREFIX}{coordinate}")
     whole = (Binary("+", name, Constant(loop.step)), loop.stop)
     ranges = {role: getattr(shape, role) for role in ("row", "column", "depth")}
@@ -154,8 +156,10 @@ def _role(shape: BlockShape, coordinate: int, loop: For) -> str:
     others = [*(bounds for role, bounds in ranges.items() if role not in own), shape.around]
     said = [bound for bounds in others if bounds is not None for bound in (bounds.start, bounds.stop)]
     said += [*shape.outer.values(), *(guard for guard in (shape.row_guard, shape.column_guard) if guard is not None)]
-    free = not any(name.name in names_in(expression) for expression in said)
-    return own[0] if len(own) == 1 and free and not (shape.masks or shape.cuts) else ""
+    if len(own) != 1 or any(name.name in names_in(expression) for expression in said):
+        return ""
+    counted = {name.name, block.statement.iterators[getattr(block.tile, own[0])]}
+    return own[0] if all(counted.isdisjoint(terms) for terms in (*shape.masks, *shape.cuts)) else ""
 
 
 def _with_known_end(parted: For, node: LoopNode) -> LoopNode:

@@ -99,20 +99,21 @@ class _Packing:
         self.whole_value = value
         self.value = value if guard is None else f"{place.text(guard)} ? {value} : 0"
         self.whole = "" if guard is None else self._whole(place, guard, is_row=operand.is_row)
-        self.ahead = [] if operand.is_row or guard is not None else self._rows_ahead(place, operand)
+        self.ahead = self._rows_ahead(place, operand)
 
     def _rows_ahead(self, place: BlockPlace[BlockText], operand: Operand) -> list[str]:
-        """What asks for the rows of arrays from which a panel of columns comes some steps later."""
+        """What asks for the rows of arrays from which a panel comes some steps later."""
         tile, iterators = place.block.tile, place.block.statement.iterators
         found = [part for part in walk(operand.value) if isinstance(part, Element)]
-        column, depth = iterators[tile.column], iterators[tile.depth]
-        rows = [element for element in found if is_along(element, column) and _moves(element, depth)]
+        role = "row" if operand.is_row else "column"
+        lane, depth = iterators[getattr(tile, role)], iterators[tile.depth]
+        rows = [element for element in found if is_along(element, lane) and _moves(element, depth)]
         if not rows:
             return []
         later, first = Name(f"{self.depth}_later"), Name(f"{self.name}_panel")
         last = Binary("+", first, Constant(self.panel - 1))
         ends = dict.fromkeys(
-            (place.at(row, column=first, depth=later), place.at(row, column=last, depth=later)) for row in rows
+            (place.at(row, **{role: first}, depth=later), place.at(row, **{role: last}, depth=later)) for row in rows
         )
         step = f"const int64_t {later.name} = min_i64({self.depth} + {_AHEAD}, {self.depth}_stop - 1);"
         return [step, *(f"fetch_lines(&{begin}, &{end});" for begin, end in ends)]

@@ -17,11 +17,13 @@ from polyviz.codegen.register_tiles import (
     reads_ahead,
 )
 from polyviz.model.expression import Binary, Element, Name
+from polyviz.model.linear import written
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
 if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Expression
+    from polyviz.model.linear import Terms
     from polyviz.model.plan import RegisterTile
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Statement
@@ -100,11 +102,13 @@ def print_tile_function(
     size: TileSize,
     name: str,
     text: TextBuilder,
+    ragged: Terms | None,
     *,
     reorders: bool,
 ) -> None:
     """The function called ``name``: it takes the operands, the cells and the stride of their rows.
 
+    Where ``ragged`` is the condition under which a row takes a step, some at the start or at the end are tested for it.
     Where it ``reorders`` sums, each product of a step has a loop of its own: compilers that see two products of a step
     add these first, which takes an instruction and a register more than two multiply-adds.
     """
@@ -115,7 +119,8 @@ def print_tile_function(
         f"/* A tile of {size.rows} x {size.columns} cells of {array}, kept in {registers} vector registers. */",
     )
     text.add(0, f"static void {name}(")
-    for parameter in _parameters(tile, kind, ahead=reads_ahead(tile) and not size.beside):
+    count, *operands = _parameters(tile, kind, ahead=reads_ahead(tile) and not size.beside)
+    for parameter in (count, *(["int64_t ragged, int64_t slack"] if ragged else []), *operands):
         text.add(1, f"{parameter},")
     text.add(1, f"{kind} *restrict cells, int64_t stride)")
     text.add(0, "{")
@@ -125,12 +130,26 @@ def print_tile_function(
     if not size.beside:
         _print_prefetch(size, text)
     for update in added_products(tile.operands.update) if reorders else [tile.operands.update]:
-        text.add(1, f"#pragma GCC unroll {STEPS}")
-        text.add(1, "for (int64_t k = 0; k < count; k++) {")
-        _print_step(tile, update, statement, dtype, size, text)
-        text.add(1, "}")
+        for header, takes_part in _stretches(tile, statement, ragged):
+            if not takes_part:
+                text.add(1, f"#pragma GCC unroll {STEPS}")
+            text.add(1, f"for ({header}) {{{'  // steps that not every row takes' if takes_part else ''}")
+            _print_step(tile, update, statement, dtype, size, text, takes_part)
+            text.add(1, "}")
     _print_every(size, text, f"*(loose_{dtype} *){cell} = sum[r][c];")
     text.add(0, "}")
+
+
+def _stretches(tile: RegisterTile, statement: Statement, ragged: Terms | None) -> tuple[tuple[str, str], ...]:
+    """The loops over the steps, each with the condition under which row ``r`` takes step ``k`` where not all do."""
+    if ragged is None:
+        return (("int64_t k = 0; k < count; k++", ""),)
+    row, depth = (ragged[statement.iterators[place]] for place in (tile.row, tile.depth))
+    takes_part = f"{CExpressionPrinter({}, {}, _no_element).expression(written({'slack': 1, 'k': depth, 'r': row}))} >= 0"
+    if depth > 0:
+        return (("int64_t k = 0; k < ragged; k++", takes_part), ("int64_t k = ragged; k < count; k++", ""))
+    whole, rest = "int64_t k = 0; k < count - ragged; k++", "int64_t k = count - ragged; k < count; k++"
+    return ((whole, ""), (rest, takes_part))
 
 
 def _print_every(size: TileSize, text: TextBuilder, line: str) -> None:
@@ -156,8 +175,12 @@ def _print_step(
     dtype: str,
     size: TileSize,
     text: TextBuilder,
+    takes_part: str,
 ) -> None:
-    """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
+    """One step of the sum: registers of columns are loaded once, each value of a row meets all of them.
+
+    ``takes_part`` is the condition for rows that may not take this step, empty for those that take it anyway.
+    """
     kind = C_TYPE_NAMES[dtype]
     vector = f"const {'vector' if tile.packed else 'loose'}_{dtype} *"
     used = names_in(update)
@@ -168,6 +191,9 @@ def _print_step(
             _print_ahead(part, steps_ahead(tile, size), size, text)
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
+    if takes_part:
+        text.add(3, f"if (!({takes_part}))")
+        text.add(4, "continue;")
     for part in filter(used.__contains__, named_operands(tile, ROWS)):
         packed, placed = (
             f"packed_{part}[{size.rows} * k + r]",

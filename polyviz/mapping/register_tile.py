@@ -122,7 +122,6 @@ def find_register_tile(
     inner = 2 if roles.matrices else 1
     tile_rows = _rows_of_tiles(processor, len(operands.rows), len(operands.columns))
     tied = _tied(statement, roles)
-    even = even and pack and not tied
 
     def choose(share_rows: bool) -> Blocks:
         return choose_blocks(
@@ -131,7 +130,7 @@ def find_register_tile(
             processor,
             pack=pack,
             ragged=roles.iterator(roles.depth) in tied,
-            even=even,
+            even=even and pack and not tied,
             may_be_parallel=may_be_parallel,
             share_rows=share_rows,
             tile_rows=tile_rows,
@@ -174,7 +173,7 @@ def find_register_tile(
         around=roles.iterator(roles.matrices[1]) if roles.matrices else None,
         turns=chosen[roles.matrices[1]] if roles.matrices else 1,
         inner=inner,
-        even=even,
+        even=even and pack,
     )
     return BlockedBand(order, (*(roles.matrices or ()), *points), chosen, blocks.parallel, tile, pack_rows)
 
