@@ -18,14 +18,16 @@
 An addition waits some four cycles for the one before it, and one or two can start in each: one vector for each sum is
 too few, and arrays of partial sums, when there are several, do not always come to stand in registers.
 
-Vectors that lie across two cache lines load slowly where the lines come from further away, so the loop begins with the
-elements before the first whole vector in memory. They go where they had gone if the loop had begun earlier: to the last
+Vectors that lie across two cache lines load slowly from the first cache, so a loop over arrays that stay there, which
+have one dimension, begins with the elements before the first whole vector in memory: rows of a matrix come from further
+away, each of them once, and what a row begins with would cost more. These elements go where they had gone if the loop had begun earlier: to the last
 lanes. What is added to what is the same wherever the array lies, and lanes are joined in an order in which it does not
 matter which of them is the first: so is the sum.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -145,47 +147,58 @@ class VectorFoldPrinter:
         parts = [names.of(f"{array}_parts") for array in arrays]
         self.dtypes.update(dict.fromkeys((name for own in (*lanes, parts) for name in own), dtype))
         # In another order, which the compiler may choose for each copy of the text, it would round otherwise.
-        begins_earlier = in_one_order(fold)
-        zeros = [*["{0}"] * (count - 1), f"nothing_{dtype}()" if begins_earlier else "{0}"]
+        start = self._start(fold) if in_one_order(fold) else None
+        zeros = [*["{0}"] * (count - 1), "{0}" if start is None else f"nothing_{dtype}()"]
         first = ", ".join(f"{name} = {zero}" for own in lanes for name, zero in zip(own, zeros, strict=True))
         self._line(indent, f"vector_{dtype} {first};")
-        if begins_earlier:
-            self._before(fold, [Element(own[-1]) for own in lanes], names, indent)
+        if start is not None:
+            self._before(fold, start, [Element(own[-1]) for own in lanes], names, indent)
         size = self.group(fold, count)
         self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
         for turn in range(count):
             self._vector(fold, turn, [Element(own[turn]) for own in lanes], names, indent + 1)
         self._line(indent, "}")
-        kept = ", ".join(
-            f"{name}[{count}] = {{{', '.join(own)}}}" for name, own in zip(parts, lanes, strict=True)
-        )
-        self._line(indent, f"vector_{dtype} {kept};")
-        self._behind(fold, parts, stop, names, indent)
-        for target, own in zip(targets, parts, strict=True):
-            self._line(indent, f"{self.printer.expression(target)} += joined_{dtype}({own}, {count});")
+        if start is None:
+            self._behind(fold, [Element(own[0]) for own in lanes], "", stop, names, indent)
+            totals = [f"total_{dtype}({_in_pairs(own)})" for own in lanes]
+        else:
+            kept = (f"{name}[{count}] = {{{', '.join(own)}}}" for name, own in zip(parts, lanes, strict=True))
+            self._line(indent, f"vector_{dtype} {', '.join(kept)};")
+            part = names.of("part")
+            self._line(indent, f"int64_t {part} = 0;")
+            self._behind(fold, [Element(own, (Name(part),)) for own in parts], part, stop, names, indent)
+            totals = [f"joined_{dtype}({own}, {count})" for own in parts]
+        for target, total in zip(targets, totals, strict=True):
+            self._line(indent, f"{self.printer.expression(target)} += {total};")
 
-    def _before(self, fold: Fold, sums: Sequence[Element], names: LocalNames, indent: int) -> None:
+    def _start(self, fold: Fold) -> Element | None:
+        """What the first vector is to begin with in memory; None where rows of matrices are read."""
+        elements = (element for assign in fold.assigned for element in elements_of(written_out(assign).value))
+        along = [one for one in elements if is_along(one, fold.loop.iterator)]
+        return None if any(len(one.subscripts) > 1 for one in along) else along[0]
+
+    def _before(
+        self, fold: Fold, start: Element, sums: Sequence[Element], names: LocalNames, indent: int
+    ) -> None:
         """What comes before the first whole vector in memory, to the last lanes of ``sums``."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
         width, before = self.vectors.lanes(dtype), names.of("before")
-        elements = (element for assign in fold.assigned for element in elements_of(written_out(assign).value))
-        longest = max((one for one in elements if is_along(one, iterator)), key=lambda one: len(one.subscripts))
-        start = self.printer.expression(longest)
-        self._line(indent, f"const int64_t {before} = before_vector_{dtype}(&{start});")
+        place = self.printer.expression(start)
+        self._line(indent, f"const int64_t {before} = before_vector_{dtype}(&{place});")
         self._line(indent, f"if ({before}) {{")
         some = Some(before, f"{width} - {before}", str(width))
         self._vector(fold, 0, sums, names, indent + 1, some)
         self._line(indent + 1, f"{iterator} += {before};")
         self._line(indent, "}")
 
-    def _behind(self, fold: Fold, parts: Sequence[str], stop: str, names: LocalNames, indent: int) -> None:
-        """What is left of a group of vectors, to the first of ``parts``, which are the lanes of each sum."""
+    def _behind(
+        self, fold: Fold, sums: Sequence[Element], part: str, stop: str, names: LocalNames, indent: int
+    ) -> None:
+        """What is left of a group of vectors, to the lanes ``sums``, the next ones for each where ``part`` counts."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
-        width, part, left = self.vectors.lanes(dtype), names.of("part"), names.of("left")
-        sums = [Element(own, (Name(part),)) for own in parts]
-        self._line(indent, f"int64_t {part} = 0;")
-        head = f"for (; {iterator} < {stop} - {width - 1}; {iterator} += {width}, {part}++) {{"
-        self._line(indent, head)
+        width, left = self.vectors.lanes(dtype), names.of("left")
+        counted = f", {part}++" if part else ""
+        self._line(indent, f"for (; {iterator} < {stop} - {width - 1}; {iterator} += {width}{counted}) {{")
         self._vector(fold, 0, sums, names, indent + 1)
         self._line(indent, "}")
         self._line(indent, f"if ({iterator} < {stop}) {{")
@@ -204,7 +217,9 @@ class VectorFoldPrinter:
         values = [(value, written_out(in_row(value.assign, iterator, further))) for value in fold.values]
         updates = [(update, written_out(in_row(update.assign, iterator, further))) for update in fold.updates]
         read = (element for _, assign in (*values, *updates) for element in elements_of(assign.value))
-        along = [element for element in dict.fromkeys(read) if is_along(element, iterator)]
+        uses = Counter(element for element in read if is_along(element, iterator))
+        # What several sums share first: the loads of rows, which come from further away, then stand with their uses.
+        along = [element for element, _ in uses.most_common()]
         for number, element in enumerate(along):
             same = [other for other in along[:number] if other.array == element.array]
             name = f"{element.array}_row{turn}{f'_{len(same)}' if same else ''}"
@@ -249,3 +264,15 @@ class VectorFoldPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
+
+
+def _in_pairs(names: Sequence[str]) -> str:
+    """The sum of ``names``, a power of two of them: halves of it do not wait for each other.
+
+    >>> _in_pairs(["a", "b", "c", "d"])
+    '(a + b) + (c + d)'
+    """
+    if len(names) <= 2:
+        return " + ".join(names)
+    half = len(names) // 2
+    return f"({_in_pairs(names[:half])}) + ({_in_pairs(names[half:])})"
