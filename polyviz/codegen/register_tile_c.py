@@ -145,7 +145,8 @@ def _stretches(tile: RegisterTile, statement: Statement, ragged: Terms | None) -
     if ragged is None:
         return (("int64_t k = 0; k < count; k++", ""),)
     row, depth = (ragged[statement.iterators[place]] for place in (tile.row, tile.depth))
-    takes_part = f"{CExpressionPrinter({}, {}, _no_element).expression(written({'slack': 1, 'k': depth, 'r': row}))} >= 0"
+    terms = written({"slack": 1, "k": depth, "r": row})
+    takes_part = f"{CExpressionPrinter({}, {}, _no_element).expression(terms)} >= 0"
     if depth > 0:
         return (("int64_t k = 0; k < ragged; k++", takes_part), ("int64_t k = ragged; k < count; k++", ""))
     whole, rest = "int64_t k = 0; k < count - ragged; k++", "int64_t k = count - ragged; k < count; k++"

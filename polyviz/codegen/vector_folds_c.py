@@ -20,9 +20,9 @@ too few, and arrays of partial sums, when there are several, do not always come 
 
 Vectors that lie across two cache lines load slowly from the first cache, so a loop over arrays that stay there, which
 have one dimension, begins with the elements before the first whole vector in memory: rows of a matrix come from further
-away, each of them once, and what a row begins with would cost more. These elements go where they had gone if the loop had begun earlier: to the last
-lanes. What is added to what is the same wherever the array lies, and lanes are joined in an order in which it does not
-matter which of them is the first: so is the sum.
+away, each of them once, and what a row begins with would cost more. These elements go where they had gone if the loop
+had begun earlier: to the last lanes. What is added to what is the same wherever the array lies, and lanes are joined in
+an order in which it does not matter which of them is the first: so is the sum.
 """
 
 from __future__ import annotations

@@ -17,35 +17,49 @@ import numpy as np
 
 from polyviz.errors import ToolchainError
 from polyviz.runtime.cache import BuildCache
+from polyviz.runtime.callee import TEXT, address_of
 from polyviz.runtime.toolchain import find_toolchain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from polyviz.runtime.callee import Callee
     from polyviz.runtime.packed import Block
 
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """Bits of ``ndarray.flags.num``, as NumPy's C API numbers them."""
 
+NOT_RUN = -(2**63)
+"""What ``AlikeCalls.run`` returns where the arguments, or where and how the call would run, are not as they were."""
+
 _TEXT = """
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdint.h>
+#include <unistd.h>
+
+static const int64_t not_run = INT64_MIN;
 
 /* Where a part of its own begins in every object, and the items in a tuple. */
 static int64_t header, first_item;
 static const void *array_type;
 static double (*real_of)(const void *);
 static long long (*integer_of)(const void *, int *);
+static void *(*leave_interpreter)(void);
+static void (*enter_interpreter)(void *);
 
 void learn(int64_t own, int64_t items, const void *arrays, double (*real)(const void *),
-           long long (*integer)(const void *, int *))
+           long long (*integer)(const void *, int *), void *(*leave)(void), void (*enter)(void *))
 {
     header = own;
     first_item = items;
     array_type = arrays;
     real_of = real;
     integer_of = integer;
+    leave_interpreter = leave;
+    enter_interpreter = enter;
 }
 
 /* What an array of NumPy has behind its header. */
@@ -183,41 +197,56 @@ class AlikeCalls:
         self._content = (ctypes.c_int64 * len(content))(*content)
         self._place = ctypes.addressof(self._content)
         self._kept = [one.dtype for one in arrays]  # Addresses are compared: nothing else may come to be there.
-        function = _comparison()
-        assert function is not None
-        self._set_if_alike = function
+        functions = _functions()
+        assert functions is not None
+        self._set_if_alike, self._run_if_alike = functions.set_if_alike, functions.run_if_alike
 
     def set_if_alike(self, arguments: tuple[Any, ...], block: Block) -> bool:
         """Whether ``arguments``, of which there must be as many as before, are alike: then their values and addresses
         are in ``block``, and otherwise some may be."""
         return bool(self._set_if_alike(self._place, arguments, block.place))
 
+    def run(self, arguments: tuple[Any, ...], block: Block, callee: Callee) -> int:
+        """Call ``callee`` with the values of ``arguments`` where these are alike; what it returns, or ``NOT_RUN``."""
+        status: int = self._run_if_alike(self._place, arguments, block.place, callee.place)
+        return status
+
 
 def can_compare() -> bool:
     """Whether there is a compiler, and an interpreter whose objects are known to be as they are read here."""
-    return _comparison() is not None
+    return _functions() is not None
+
+
+def note_team(core: int, size: int | None) -> None:
+    """Calls from this thread may begin at once while it is on ``core``, which its team of ``size`` stays off."""
+    functions = _functions()
+    if functions is not None:
+        functions.note_team(core, size or 0)
 
 
 @lru_cache(maxsize=1)
-def _comparison() -> Callable[[int, tuple[Any, ...], int], int] | None:
+def _functions() -> ctypes.PyDLL | None:
     toolchain = find_toolchain()
     if toolchain is None or not _is_as_known():
         return None
     try:
         # The interpreter's lock is held: nobody changes an argument meanwhile.
-        library = ctypes.PyDLL(str(BuildCache().library(_TEXT, toolchain).path))
+        library = ctypes.PyDLL(str(BuildCache().library(_TEXT + TEXT, toolchain).path))
     except (OSError, ToolchainError):
         return None
     python = ctypes.pythonapi
-    functions = (python.PyFloat_AsDouble, python.PyLong_AsLongLongAndOverflow)
-    learn, function = library.learn, library.set_if_alike
-    learn.argtypes = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3]
-    learn.restype = None
-    places = (ctypes.cast(one, ctypes.c_void_p) for one in functions)
-    learn(_HEADER, tuple.__basicsize__, id(np.ndarray), *places)
-    function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    function.restype = ctypes.c_int64
-    return function
+    numbers = (python.PyFloat_AsDouble, python.PyLong_AsLongLongAndOverflow)
+    lock = (python.PyEval_SaveThread, python.PyEval_RestoreThread)
+    library.learn.argtypes = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 5]
+    library.learn.restype = None
+    library.learn(_HEADER, tuple.__basicsize__, id(np.ndarray), *map(address_of, (*numbers, *lock)))
+    for function in (library.set_if_alike, library.run_if_alike):
+        function.argtypes = [ctypes.c_void_p, ctypes.py_object, *[ctypes.c_void_p] * 2]
+        function.restype = ctypes.c_int64
+    library.set_if_alike.argtypes = library.set_if_alike.argtypes[:3]
+    library.note_team.argtypes = [ctypes.c_int64] * 2
+    library.note_team.restype = None
+    return library
 
 
 class _ArrayFields(ctypes.Structure):

@@ -23,6 +23,7 @@ from polyviz.errors import CodegenError, ToolchainError
 from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.arguments import getter, native_type
 from polyviz.runtime.cache import BuildCache
+from polyviz.runtime.callee import Callee
 from polyviz.runtime.complex_numba import settle_complex_division
 from polyviz.runtime.effort import LESS_EFFORT, LESS_EFFORT_NOTE, effort_flags
 from polyviz.runtime.evaluate import evaluate, with_made_sizes
@@ -116,6 +117,7 @@ class NativeRunner:
         self._most_threads = thread_limit(program.threads)
         self._threads = NativeThreads(built.path, self._most_threads)
         self._placement = Placement(built.path) if "#pragma omp parallel" in program.text else None
+        self.callee = Callee(self._packed, self._threads, self._placement)
         self._getters = [*map(getter, program.arguments)]
         self._gives = bool(program.results) or program.result_is_tuple
         self._cells = [argument for argument in program.arguments if argument.kind == "cell"]
@@ -128,10 +130,7 @@ class NativeRunner:
         Raises OutOfBoundsError for a subscript out of range and EvaluationError for a step of 0, with all arrays
         restored.
         """
-        block = None if self._latest is None else self._latest.block(given, parameters)
-        if block is not None and self._latest is not None and os.getpid() == self._owner:
-            self.run_packed(block.place)
-            self._latest.give_back(block)
+        if self._latest is not None and self._latest.run(self, given, parameters):
             return None
         known = parameters
         parameters = with_made_sizes(self.program, parameters)
@@ -170,6 +169,10 @@ class NativeRunner:
             status = function(*values)
         finally:
             self._threads.restore(before)
+        return self.checked(status)
+
+    def checked(self, status: int) -> int:
+        """What the function returned; raises MemoryError where it says that there was none."""
         if status == NO_MEMORY:
             raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
         return status

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ArgumentError, ToolchainError
+from polyviz.runtime.callee import address_of
 from polyviz.runtime.waiting import short_spinning
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class NativeFunction:
         if types is not None:
             function.argtypes = list(types)
         self._function = function
+
+    @property
+    def address(self) -> int:
+        """Where the function lies in memory."""
+        return address_of(self._function)
 
     def __call__(self, *arguments: NativeValue | float) -> int:
         """Call the function; the status it returns."""

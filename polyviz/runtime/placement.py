@@ -15,6 +15,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from polyviz.runtime.alike import note_team
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -37,12 +39,14 @@ class _Team:
         """Keep the others off ``core``, if there are enough cores beside it."""
         allowed = os.sched_getaffinity(0)
         self.apart_from = core
+        note_team(core, self.size)
         if len(self.others) < len(allowed):
             self._may_use(allowed - {core})
 
     def may_use_all(self) -> None:
         """The others may run wherever their caller may."""
         self.apart_from = _NOWHERE
+        note_team(_NOWHERE, None)
         self._may_use(os.sched_getaffinity(0))
 
     def _may_use(self, cores: set[int]) -> None:
@@ -52,6 +56,7 @@ class _Team:
             except OSError:
                 # OpenMP has ended it: teams change their size when somebody asks for another number of threads.
                 self.process = _NOWHERE
+                note_team(_NOWHERE, None)
 
 
 class _Here(threading.local):
@@ -77,12 +82,12 @@ class Placement:
         if hasattr(os, "sched_setaffinity") and not chosen:
             self._core = getattr(ctypes.PyDLL(None), "sched_getcpu", None)
             self._start = getattr(ctypes.CDLL(str(library)), _START, None)
-        self._is_possible = bool(self._core) and bool(self._start)
+        self.is_possible = bool(self._core) and bool(self._start)
 
     def before_call(self, size: int | None) -> None:
         """The team that this thread's next parallel loop gets, of ``size`` threads or the usual number, stays off the
         core on which this thread is now."""
-        if not self._is_possible:
+        if not self.is_possible:
             return
         team = _here.team
         if team is None or team.size != size or team.process != os.getpid():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.runtime.alike import ALIGNED, AlikeArray, AlikeCalls, AlikeNumber, can_compare
+from polyviz.runtime.alike import ALIGNED, NOT_RUN, AlikeArray, AlikeCalls, AlikeNumber, can_compare
 from polyviz.runtime.arguments import LARGEST, SMALLEST, native_type
 from polyviz.runtime.packed import Blocks
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.model.program import Program
-    from polyviz.runtime.packed import Block
+    from polyviz.runtime.execute import NativeRunner
 
     Values = Mapping[str, Any]
+
+_REAL = (float, np.float64, np.float32)
 
 
 class RepeatedCall:
@@ -48,26 +50,23 @@ class RepeatedCall:
         whole = [(places[name], value) for name, value in given.items() if type(value) is int]
         single = {one.name for one in program.arguments if one.dtype == "float32"}
         numbers = [
-            AlikeNumber(places[name], float, name in single, tuple(slots[name]))
+            AlikeNumber(places[name], type(value), name in single, tuple(slots[name]))
             for name, value in given.items()
-            if type(value) is float
+            if type(value) in _REAL
         ]
         self._alike = AlikeCalls(arrays, (), whole, numbers)
         self._blocks = Blocks(native, map(native_type, program.arguments))
 
-    def block(self, given: Values, parameters: Mapping[str, int]) -> Block | None:
-        """The values for a call with ``given`` and ``parameters``; None where it is another kind of call."""
+    def run(self, runner: NativeRunner, given: Values, parameters: Mapping[str, int]) -> bool:
+        """Run a call with ``given`` and ``parameters``; False where it is another kind of call, and nothing ran."""
         if tuple(given) != self._names or parameters != self._parameters:
-            return None
-        block = self._blocks.taken()
-        if self._alike.set_if_alike(tuple(given.values()), block):
-            return block
+            return False
+        block, arguments = self._blocks.taken(), tuple(given.values())
+        status = self._alike.run(arguments, block, runner.callee)
+        if status == NOT_RUN:  # perhaps only since its threads are elsewhere
+            status = runner.run_packed(block.place) if self._alike.set_if_alike(arguments, block) else NOT_RUN
         self._blocks.give_back(block)
-        return None
-
-    def give_back(self, block: Block) -> None:
-        """The call with ``block`` is over."""
-        self._blocks.give_back(block)
+        return status != NOT_RUN and not runner.checked(status)
 
 
 def is_repeatable(program: Program, given: Values) -> bool:
@@ -76,11 +75,11 @@ def is_repeatable(program: Program, given: Values) -> bool:
         return False
     if any(argument.kind == "cell" for argument in program.arguments) or not can_compare():
         return False
-    real = {one.dtype for one in program.arguments if one.kind == "scalar" and type(given.get(one.name)) is float}
+    real = {one.dtype for one in program.arguments if one.kind == "scalar" and type(given.get(one.name)) in _REAL}
     return real <= {"float32", "float64"} and all(map(_is_usual, given.values()))
 
 
 def _is_usual(value: object) -> bool:
     if type(value) is np.ndarray:
         return bool(value.ndim and value.flags.aligned and value.dtype.isnative)
-    return type(value) is float or (type(value) is int and SMALLEST <= value <= LARGEST)
+    return type(value) in _REAL or (type(value) is int and SMALLEST <= value <= LARGEST)

@@ -20,16 +20,21 @@ class NativeThreads:
 
     def __init__(self, library: Path, count: int | None) -> None:
         handle = ctypes.PyDLL(str(library)) if count is not None else None
-        self._count = count
+        self.count = count
         self._most: Callable[[], int] | None = getattr(handle, "omp_get_max_threads", None)
         self._set: Callable[[int], object] = getattr(handle, "omp_set_num_threads", _nothing)
+
+    @property
+    def functions(self) -> tuple[object, object]:
+        """What tells the number of threads, and what changes it: functions of the OpenMP library, None without one."""
+        return (None, None) if self._most is None else (self._most, self._set)
 
     def lowered(self) -> int:
         """Lower the number for calls from this thread; the one before, which is to be restored, 0 where it stands."""
         before = self._most() if self._most is not None else 0
-        if self._count is None or before <= self._count:
+        if self.count is None or before <= self.count:
             return 0
-        self._set(self._count)
+        self._set(self.count)
         return before
 
     def restore(self, before: int) -> None:

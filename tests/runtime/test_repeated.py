@@ -29,7 +29,7 @@ def given(kernel: pv.Kernel, *arguments: Any) -> tuple[Any, Any]:
 
 
 def taken(runner: NativeRunner, values: Any, parameters: Any) -> bool:
-    return runner._latest is not None and runner._latest.block(values, parameters) is not None
+    return runner._latest is not None and runner._latest.run(runner, values, parameters)
 
 
 def test_other_arrays_and_numbers_of_the_same_kind() -> None:
@@ -39,6 +39,15 @@ def test_other_arrays_and_numbers_of_the_same_kind() -> None:
         runner(*given(kernel, written, read, factor, 8))
         np.testing.assert_array_equal(written, factor * read)
         assert taken(runner, *given(kernel, np.zeros(8), np.ones(8), 7.0, 8))
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32])
+def test_numbers_of_numpy(kind: type[Any]) -> None:
+    runner, kernel = runner_of(SCALE, np.zeros(8), np.ones(8), kind(2.5), 8)
+    values, parameters = given(kernel, np.zeros(8), np.arange(8.0), kind(2.5), 8)
+    runner({**values, "factor": kind(2.5)}, parameters)
+    assert taken(runner, {**values, "factor": kind(0.5)}, parameters)
+    np.testing.assert_array_equal(values["A"], 0.5 * np.arange(8.0))
 
 
 def test_other_kinds_of_calls() -> None:
