@@ -18,7 +18,8 @@ _known: WeakKeyDictionary[Scop, isl.Set] = WeakKeyDictionary()
 
 
 def possible_sizes(scop: Scop) -> isl.Set:
-    """The parameter values under which no access that surely happens leaves an array whose extents are known.
+    """The parameter values under which no access that surely happens leaves an array whose extents are known, and of
+    which no array is empty that is accessed somewhere.
 
     A counterexample is looked for among these first: a kernel refuses the others when it is called. Where isl would
     need long, they are all values of the context.
@@ -42,6 +43,8 @@ def _within(scop: Scop) -> isl.Set:
     for statement in scop.statements:
         for access in statement.accesses:
             if not access.exact:
+                nowhere = statement.domain.subtract(access.relation.domain())
+                possible = possible.subtract(nowhere.params())
                 continue
             cells = restricted(scop, statement, access).range()
             for axis, extent in enumerate(arrays[access.array].extents):

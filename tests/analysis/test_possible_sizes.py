@@ -22,6 +22,17 @@ def test_what_may_not_happen_asks_for_nothing() -> None:
     assert not possible_sizes(part).intersect(isl.Set("[n, A_shape_0] -> { : n = 5 and A_shape_0 = 0 }")).is_empty()
 
 
+def test_an_array_is_not_empty_of_which_some_cell_is_accessed() -> None:
+    part = pv.extract(
+        "def f(a, n):\n    c = np.zeros(n * n)\n    for i in range(n):\n        for j in range(n):\n"
+        "            for k in range(n):\n                c[i * n + j] += a[i * n + k] * a[k * n + j]\n    return c"
+    )
+    empty = isl.Set("[n, n_times_n] -> { : n > 0 and n_times_n <= 0 }")
+    assert possible_sizes(part).intersect(empty).is_empty()
+    *_, inner = parallelism(part, pv.dependences(part), part.schedule)
+    assert "may write c[0]" in inner.explanation
+
+
 def test_a_verdict_and_a_loop_name_sizes_that_exist() -> None:
     part = pv.extract(WRAPPING)
     verdict = pv.check(part, "{ S0[i] -> [-i] }")

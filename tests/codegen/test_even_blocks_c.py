@@ -83,8 +83,9 @@ def test_rows_columns_and_steps_are_divided_unless_switched_off() -> None:
     assert "i_tile += 64" in source
 
 
-def test_triangles_are_not_divided() -> None:
-    assert "part_start" not in blocked_kernel(SUMS["trmm"]).source
+def test_of_triangles_only_the_straight_side_is_divided() -> None:
+    source = blocked_kernel(SUMS["trmm"]).source
+    assert [source.count(f"{name}_tile_end = part_start(") for name in "ijk"] == [0, 1, 0]
 
 
 def test_sizes_that_hold_no_whole_tiles_stay() -> None:
