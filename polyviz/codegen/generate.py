@@ -15,10 +15,11 @@ from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
-from polyviz.codegen.made_arrays import made_arrays, require_clear_types, sums_of_numbers
+from polyviz.codegen.made_arrays import made_arrays, rebound_values, require_clear_types, sums_of_numbers
 from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.real_numbers import require_real_numbers
+from polyviz.codegen.ruled_arrays import with_array_rules
 from polyviz.codegen.typing import Environment, assigned_type, assignments, infer, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
 from polyviz.codegen.zeros import with_typed_zeros
@@ -49,12 +50,12 @@ def generate(
     """
     if plan.target not in _PRINTERS:
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
-    types = all_types(scop, given)
+    scop, types = with_types(scop, given)
     if plan.otherwise is not None and not fits(scop, plan, types):
         plan = plan.otherwise
     require_whole_numbers(scop, types)
     require_real_numbers(scop, types)
-    environment = Environment({name: kind.dtype for name, kind in types.items()})
+    environment = Environment(_names(types))
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
     asking = asks_for_zero(scop, environment) if floating_point == "reassociate" else ()
     ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()
@@ -100,6 +101,23 @@ def _order_note(ordered: Sequence[str]) -> tuple[str, ...]:
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
     """The type of every array and scalar of the part: given, fixed by the source, or inferred from its values."""
+    return with_types(scop, given)[1]
+
+
+def with_types(scop: Scop, given: Mapping[str, ArrayType]) -> tuple[Scop, dict[str, ArrayType]]:
+    """The part with the conversions that the rules of arrays ask for, and the type of all its arrays and scalars."""
+    places = [*made_arrays(scop).values(), *rebound_values(scop)]
+    scop = with_array_rules(scop, places, lambda part: _names(_found_types(part, given)))
+    types = _found_types(scop, given)
+    require_clear_types(scop, _names(types))
+    return scop, types
+
+
+def _names(types: Mapping[str, ArrayType]) -> dict[str, str]:
+    return {name: kind.dtype for name, kind in types.items()}
+
+
+def _found_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
     unknown = any(array.origin == "argument" and array.name not in given for array in scop.arrays)
     guesses = dict.fromkeys(whole_numbers(scop), "int64") if unknown else {}
     types = _types_by(guesses, scop, given)
@@ -131,7 +149,7 @@ def _complex_arguments(scop: Scop, types: Mapping[str, ArrayType], given: Mappin
         for array in scop.arrays
         if array.origin == "argument" and array.dtype is None and array.creation is None and array.name not in given
     }
-    environment = Environment({name: kind.dtype for name, kind in types.items()})
+    environment = Environment(_names(types))
     stored = [one for statement in scop.statements for one in assignments(statement.body)]
     return {
         one.target.array
@@ -168,7 +186,6 @@ def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str
     known_first = {*made, *copied, *(one.target.array for one in of_numbers)}
     bodies = [first, of_numbers, *(statement.body for statement in scop.statements)]
     inferred = infer_scalars(bodies, elements, known_first)
-    require_clear_types(scop, {**elements, **inferred})
     return {name: dtype for name, dtype in inferred.items() if name in scalars or name in known_first}
 
 

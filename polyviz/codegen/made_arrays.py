@@ -1,8 +1,9 @@
 """The types of arrays that are made of values: ``B = A + 1.0``.
 
-NumPy and numba promote arrays by rules of their own: beside a single-precision array a number counts for nothing,
-``uint8`` stays ``uint8``, and the two do not always agree. Where the type of the elements, computed one by one as numba
-computes numbers, is what both would give the array, it is taken; where it may not be, the program has to say.
+NumPy and numba promote arrays by rules of their own: beside a single-precision array a number counts for nothing to
+NumPy, ``uint8`` stays ``uint8``, and the two do not always agree. Where they do, their type is taken
+(``polyviz.codegen.array_rules``), or that of the elements computed one by one, as numba computes numbers, if that is
+what both would give the array; where it may not be, the program has to say.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyviz.codegen.array_rules import UnclearTypeError
 from polyviz.codegen.functions import FUNCTIONS
+from polyviz.codegen.ruled_arrays import ruled_value
 from polyviz.codegen.typing import Environment, assignments, infer
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Binary, Call, Element, children, walk
@@ -82,12 +85,23 @@ def _require_clear_elements(
         if not _is_clear(scop, assignment, types):
             creation = scop.array(name).creation
             raise CodegenError(
-                f"The type of the elements of {f'`{name}`' if is_named else 'this array'} is not clear: NumPy and "
-                f"numba promote {_listed(scop, assignment, types)} in different ways.",
+                f"The type of the elements of {f'`{name}`' if is_named else 'this array'} is not clear: "
+                f"{_difference(scop, assignment, types)}.",
                 span=None if creation is None else creation.span,
                 text=scop.text,
                 hint=_hint(assignment, types),
             )
+
+
+def _difference(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> str:
+    """What NumPy and numba do not agree about."""
+    met = _listed(scop, assignment, types)
+    try:
+        ruled_value(scop, assignment, types)
+    except UnclearTypeError as unclear:
+        if unclear.numpy and unclear.numba:
+            return f"NumPy makes {unclear.numpy} of {met}, numba {unclear.numba}"
+    return f"NumPy and numba promote {met} in different ways"
 
 
 def _hint(assignment: Assign, types: Mapping[str, str]) -> str:
@@ -98,8 +112,10 @@ def _hint(assignment: Assign, types: Mapping[str, str]) -> str:
         f"Say which type you mean: `(...).astype({kind})` around all that is computed, or make the array before, "
         f"`B = np.empty(shape, dtype={kind})`, and set its elements, `B[...] = ...`."
     )
-    is_single = kind == "np.float32"
-    return f"{hint} Numbers of single precision, `np.float32(0.5)`, leave an array as it is." if is_single else hint
+    if kind in ("np.bool_", "np.int64", "np.float64", "np.complex128"):
+        return hint
+    number = "0.5" if kind in ("np.float32", "np.complex64") else "2"
+    return f"{hint} Numbers of its own type, `{kind}({number})`, leave an array as it is."
 
 
 def _require_types_of_numbers(scop: Scop, types: Mapping[str, str]) -> None:
@@ -164,6 +180,11 @@ def _spelled(name: str) -> str:
     return "np.bool_" if name == "bool" else f"np.{name}"
 
 
+def rebound_values(scop: Scop) -> list[Assign]:
+    """The assignments that give the elements of an array new values where its name is bound again."""
+    return [one for array in scop.arrays for _, one in _rebound(scop, array)]
+
+
 def _rebound(scop: Scop, array: Array) -> Iterator[tuple[Span, Assign]]:
     """Where the array is given new values, with the assignments that store them."""
     for place in array.rebound:
@@ -186,6 +207,14 @@ def _listed(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> str:
 
 
 def _is_clear(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> bool:
+    try:
+        return bool(ruled_value(scop, assignment, types))
+    except UnclearTypeError:
+        return _is_alike(scop, assignment, types)
+
+
+def _is_alike(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> bool:
+    """Whether the types that meet are such that numbers and arrays come to the same result."""
     result = infer(assignment.value, Environment(types)).name
     found = list(_leaves(assignment.value, scop, types))
     if result == "bool" or all(kind in _WIDE for kind, _ in found):
@@ -200,8 +229,8 @@ def _leaves(value: Node, scop: Scop, types: Mapping[str, str]) -> Iterator[tuple
     """The types that meet in ``value``, each with whether an array has it; what is converted has its new one."""
     ranks = {array.name: array.rank for array in scop.arrays}
     inside = [part.array for part in walk(value) if isinstance(part, Element) and part.array in types]
-    if isinstance(value, Call) and FUNCTIONS[value.function].kind == "cast" and any(map(ranks.get, inside)):
-        yield infer(value, Environment(types)).name, True
+    if isinstance(value, Call) and FUNCTIONS[value.function].kind == "cast":
+        yield infer(value, Environment(types)).name, any(map(ranks.get, inside))
         return
     if isinstance(value, Element) and value.array in types:
         yield types[value.array], bool(ranks.get(value.array))

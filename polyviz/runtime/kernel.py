@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.calling import written_arrays
 from polyviz.codegen.cards import kernel_cards
-from polyviz.codegen.generate import all_types
+from polyviz.codegen.generate import with_types
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.errors import OverlapError, ToolchainError
 from polyviz.mapping import with_smaller_tiles
@@ -188,8 +188,7 @@ class Kernel(Displayable):
     @property
     def device_times(self) -> DeviceTimes | None:
         """The times of the latest call by the device's own clock; None before it and on a processor."""
-        runner = self._latest_runner()
-        return None if runner is None else times_of(runner)
+        return None if (runner := self._latest_runner()) is None else times_of(runner)
 
     @property
     def teaching_source(self) -> str:
@@ -214,7 +213,8 @@ class Kernel(Displayable):
 
     @exclusive
     def _teaching(self, types: Mapping[str, ArrayType]) -> Program:
-        return print_numba_cuda(self.scop, self.plan, all_types(self.scop, types), self.floating_point)
+        scop, kinds = with_types(self.scop, types)
+        return print_numba_cuda(scop, self.plan, kinds, self.floating_point)
 
     def _latest_runner(self) -> Runner | None:
         compiled = (self._sized.of(self._latest) or self)._compiled.values()
