@@ -25,6 +25,9 @@ Matrix = NDArray[np.int64]
 # Operations of isl for one cone. Relations of ordinary loops take less than a tenth; beyond it the elimination behind
 # `coefficients` grows so fast that ten times as many operations take a thousand times as long.
 CONE_OPERATIONS = 3_000
+# A program of which several relations were beyond it has many like them, which are given up sooner.
+_AFTER_FAILURES = 4
+_FEW_OPERATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class ConeTable:
 
     def __init__(self) -> None:
         self._known: dict[str, Cone] = {}
+        self.inexact = 0
+        """The number of convex relations whose cone would have taken isl too long."""
         # Keyed by identity: the relations of a graph are asked for in every row, and comparing them is slow.
         self._of_relation: dict[int, tuple[isl.Map, list[Cone]]] = {}
 
@@ -58,29 +63,26 @@ class ConeTable:
     def _cone(self, piece: isl.BasicMap) -> Cone:
         key = str(piece)
         if key not in self._known:
-            self._known[key] = cone_of(piece)
+            operations = CONE_OPERATIONS if self.inexact < _AFTER_FAILURES else _FEW_OPERATIONS
+            self._known[key] = cone_of(piece, operations)
+            self.inexact += not self._known[key].exact
         return self._known[key]
 
-    @property
-    def inexact(self) -> int:
-        """The number of convex relations whose cone would have taken isl too long."""
-        return sum(not cone.exact for cone in self._known.values())
 
-
-def cone_of(piece: isl.BasicMap) -> Cone:
+def cone_of(piece: isl.BasicMap, operations: int = CONE_OPERATIONS) -> Cone:
     """The cone of the affine forms that are non-negative on ``piece``.
 
-    When isl needs too long for it, the cone of a larger relation with fewer constraints: what it admits is still
-    non-negative on ``piece``.
+    When isl needs more than ``operations`` for it, the cone of a larger relation with fewer constraints: what it admits
+    is still non-negative on ``piece``.
 
     >>> cone_of(isl.BasicMap("{ S[i] -> T[j] : j = i + 1 and i >= 0 }")).inequalities.tolist()
     [[0, 1, 1], [1, 0, 1]]
     """
-    exact = solved(_coefficients(piece), CONE_OPERATIONS)
+    exact = solved(_coefficients(piece), operations)
     if exact is not None:
         return _cone(exact)
     *simpler, last = simpler_pieces(piece)
-    found = (solved(_coefficients(larger), CONE_OPERATIONS) for larger in simpler)
+    found = (solved(_coefficients(larger), operations) for larger in simpler)
     cone = next((cone for cone in found if cone is not None), None)
     return replace(_cone(cone if cone is not None else _coefficients(last)()), exact=False)
 

@@ -28,7 +28,7 @@ from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components
 from polyviz.scheduling.engine import Engine, run_engine
-from polyviz.scheduling.farkas import cone_of
+from polyviz.scheduling.farkas import CONE_OPERATIONS, Cone, ConeTable, cone_of
 from polyviz.scheduling.fusion import FusionRule
 from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.independence import complement, rank
@@ -244,6 +244,22 @@ def test_a_cone_that_takes_too_long_is_that_of_a_larger_relation() -> None:
     forward = np.array([-1, 0, 0, 0, -1, 0, 0, 0, 1, 0, 0, 0])
     assert (cone.inequalities @ forward >= 0).all()
     assert (cone.equalities @ forward == 0).all()
+
+
+def test_where_several_cones_took_too_long_the_next_are_given_up_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def too_long(_: isl.BasicMap, operations: int) -> Cone:
+        given.append(operations)
+        return Cone(np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), exact=False)
+
+    monkeypatch.setattr("polyviz.scheduling.farkas.cone_of", too_long)
+    table = ConeTable()
+    for distance in range(6):
+        table.cones(isl.Map(f"{{ S[i] -> S[i + {distance}] : 0 <= i <= 9 }}"))
+    assert given[:4] == [CONE_OPERATIONS] * 4
+    assert max(given[4:]) < CONE_OPERATIONS
+    assert table.inexact == 6
 
 
 def test_an_inexact_cone_restricts_rows_but_bounds_no_distance() -> None:
