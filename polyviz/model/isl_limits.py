@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
@@ -27,6 +27,7 @@ _USUAL = 300_000
 _LONGEST = 2.0
 """Seconds: a million operations take less than half of one, but where numbers have grown."""
 _FIRST_TRY = 100
+_AFTER_FAILURES = 4
 _ALWAYS = 20_000
 
 
@@ -164,6 +165,8 @@ class Allowance:
     """
 
     operations: int
+    failures: int = field(default=0, init=False)
+    """How many steps needed more than they were allowed."""
 
     @property
     def is_spent(self) -> bool:
@@ -171,14 +174,21 @@ class Allowance:
         return self.operations <= 0
 
     def solve(self, compute: Callable[[], Result], most: int) -> Result | None:
-        """What ``compute`` returns; None when it needs more than ``most`` operations, or more than are left."""
+        """What ``compute`` returns; None when it needs more than ``most`` operations, or more than are left.
+
+        Where several steps failed, those that follow are much the same: they get less.
+        """
+        most = most if self.failures < _AFTER_FAILURES else min(most, _ALWAYS)
         limit = min(_FIRST_TRY, most)
         while not self.is_spent:
             self.operations -= limit
             result = solved(compute, limit)
-            if result is not None or limit == most:
+            if result is not None:
                 return result
+            if limit == most:
+                break
             limit = min(4 * limit, most)
+        self.failures += 1
         return None
 
     def attempt(self, compute: Callable[[], Result], most: int) -> Result | None:

@@ -62,6 +62,20 @@ def test_an_allowance_is_spent_by_limits_and_then_refuses():
     assert allowance.solve(lambda: isl.Set("{ [0] }"), 1_000_000) is None
 
 
+def test_where_several_steps_failed_the_next_get_less() -> None:
+    def endless() -> isl.Set:
+        raise isl.Error("maximal number of operations exceeded")
+
+    allowance = Allowance(10_000_000)
+    spent = []
+    for _ in range(6):
+        before = allowance.operations
+        assert allowance.solve(endless, 200_000) is None
+        spent.append(before - allowance.operations)
+    assert min(spent[:4]) > 200_000
+    assert max(spent[4:]) < 40_000
+
+
 def test_an_attempt_costs_only_when_it_fails():
     allowance = Allowance(100_000)
     assert allowance.attempt(POINTS.lexmax, 50_000) is not None
