@@ -144,7 +144,7 @@ class NativeRunner:
         }
         backups = _backups(self.program, values)
         native = [get(values, cells, parameters) for get in self._getters]
-        if os.getpid() != self._owner:
+        if not self.is_at_home:
             _use_one_thread(self._function.path)
         status = self._run(self._function, native)
         if status:
@@ -156,6 +156,11 @@ class NativeRunner:
         scalars = {name: cell[0].item() for name, cell in cells.items()}
         return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
 
+    @property
+    def is_at_home(self) -> bool:
+        """Whether this is the process whose threads it has: a forked one has only the thread that forked."""
+        return os.getpid() == self._owner
+
     def run_packed(self, place: int) -> int:
         """Call the function with the values that lie one behind the other at ``place`` (``polyviz.runtime.packed``); 0,
         or the 1-based number of the test that failed. Raises MemoryError."""
@@ -164,7 +169,7 @@ class NativeRunner:
     def _run(self, function: NativeFunction, values: Sequence[int | float]) -> int:
         before = self._threads.lowered()
         try:
-            if self._placement is not None and os.getpid() == self._owner:
+            if self._placement is not None and self.is_at_home:
                 self._placement.before_call(self._most_threads)
             status = function(*values)
         finally:

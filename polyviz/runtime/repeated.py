@@ -63,8 +63,8 @@ class RepeatedCall:
             return False
         block, arguments = self._blocks.taken(), tuple(given.values())
         status = self._alike.run(arguments, block, runner.callee)
-        if status == NOT_RUN:  # perhaps only since its threads are elsewhere
-            status = runner.run_packed(block.place) if self._alike.set_if_alike(arguments, block) else NOT_RUN
+        if status == NOT_RUN and runner.is_at_home and self._alike.set_if_alike(arguments, block):
+            status = runner.run_packed(block.place)  # its threads were elsewhere
         self._blocks.give_back(block)
         return status != NOT_RUN and not runner.checked(status)
 
