@@ -144,8 +144,7 @@ class VectorFoldPrinter:
         names = LocalNames(self.arrays, fold.assigned)
         arrays = [update.assign.target.array for update in fold.updates]
         lanes = [[names.of(f"{array}_lanes{turn}") for turn in range(count)] for array in arrays]
-        parts = [names.of(f"{array}_parts") for array in arrays]
-        self.dtypes.update(dict.fromkeys((name for own in (*lanes, parts) for name in own), dtype))
+        self.dtypes.update(dict.fromkeys((name for own in lanes for name in own), dtype))
         # In another order, which the compiler may choose for each copy of the text, it would round otherwise.
         start = self._start(fold) if in_one_order(fold) else None
         zeros = [*["{0}"] * (count - 1), "{0}" if start is None else f"nothing_{dtype}()"]
@@ -162,6 +161,8 @@ class VectorFoldPrinter:
             self._behind(fold, [Element(own[0]) for own in lanes], "", stop, names, indent)
             totals = [f"total_{dtype}({_in_pairs(own)})" for own in lanes]
         else:
+            parts = [names.of(f"{array}_parts") for array in arrays]
+            self.dtypes.update(dict.fromkeys(parts, dtype))
             kept = (f"{name}[{count}] = {{{', '.join(own)}}}" for name, own in zip(parts, lanes, strict=True))
             self._line(indent, f"vector_{dtype} {', '.join(kept)};")
             part = names.of("part")
