@@ -5,6 +5,7 @@ from __future__ import annotations
 from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.counted_quotients import with_quotients_counted
 from polyviz.analysis.counting import count_points, instance_counts
+from polyviz.analysis.delinearisation import with_arrays_in_rows
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.extremes import with_extremes
 from polyviz.analysis.footprints import Footprint, footprints, operation_counts
@@ -45,6 +46,7 @@ __all__ = [
     "parallelism",
     "separate_live_ranges",
     "transposable",
+    "with_arrays_in_rows",
     "with_extremes",
     "with_known_sizes",
     "with_loops_rolled_up",

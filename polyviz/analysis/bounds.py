@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.accesses import all_accesses, restricted
+from polyviz.analysis.delinearisation import in_one_dimension
 from polyviz.analysis.witness import cell_text, fixed, image, smallest_instance
 from polyviz.errors import OutOfBoundsError
 from polyviz.model.expression import Element, walk
@@ -34,6 +35,7 @@ def check_bounds(
     ``OutOfBoundsError`` with the first iteration that does it and the access where it stands. What does not depend on
     the sizes is computed once per ``scop``.
     """
+    scop = in_one_dimension(scop, parameter_values)
     shapes = {**_created(scop, parameter_values), **shapes}
     touched = _touched_cells(_Identity(scop))
     leaving = {

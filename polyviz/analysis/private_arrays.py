@@ -265,6 +265,7 @@ def _expanded(scop: Scop, expansion: _Expansion) -> Scop:
         live_in=False,
         live_out=False,
         creation=_creation(array, span),
+        rows=(),
     )
     [loop] = {
         part.iterators[expansion.position] for part in scop.statements if part.name in expansion.statements

@@ -241,7 +241,8 @@ def _with_variables(scop: Scop, array: Array) -> Scop:
     made = array.creation
     assert made is not None
     creation = replace(made, function="empty", fill=None)
-    variables = tuple(replace(array, name=name, rank=0, extents=(), creation=creation) for name in names.values())
+    variable = replace(array, rank=0, extents=(), creation=creation, rows=())
+    variables = tuple(replace(variable, name=name) for name in names.values())
     note = (
         f"`{array.name}` has few cells, and the loops that go through them are short: they are written out, and each "
         f"cell is a variable ({_listed([*names.values()])})."

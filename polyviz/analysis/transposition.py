@@ -34,7 +34,7 @@ def transposable(scop: Scop) -> frozenset[str]:
         for access in statement.accesses
         if access.apart is not None
     }
-    ranked = (array.name for array in scop.arrays if array.origin == "argument" and array.rank > 1)
+    ranked = (array.name for array in scop.arrays if array.origin == "argument" and array.rank > 1 and not array.rows)
     return frozenset(ranked) - with_digits
 
 

@@ -12,6 +12,7 @@ import islpy as isl
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import (
     transposable,
+    with_arrays_in_rows,
     with_extremes,
     with_known_sizes,
     with_loops_rolled_up,
@@ -127,6 +128,8 @@ class _Builder:
         plain = cache(planner.without_register_tiles)
         is_automatic = (self.target, self.resolved) == ("auto", AUTOMATIC[0])
         otherwise = partial(planner.plan, AUTOMATIC[1]) if is_automatic else None
+        in_rows = any(array.rows for array in scop.arrays)
+        flat = partial(self._in_one_dimension, given) if in_rows else None
         for_sizes = partial(self._for_sizes, given) if self._asks_for_sizes(given) else None
         return made(
             scop,
@@ -136,7 +139,7 @@ class _Builder:
             floating_point=self.options.contract,
             overlap=self.options.overlap,
             signature=signature_of(self.source),
-            others=OtherPlans(otherwise, plain, turned, transposable(scop), for_sizes),
+            others=OtherPlans(otherwise, plain, turned, transposable(scop), for_sizes, flat),
         )
 
     @property
@@ -149,6 +152,13 @@ class _Builder:
         """Whether calls are asked for short sizes, for which there may be kernels of their own."""
         wanted = self.options.switches.get("known_sizes", True) and not self.is_known
         return wanted and self._may_change and len(scop.statements) <= MOST_STATEMENTS
+
+    @exclusive
+    def _in_one_dimension(self, scop: Scop) -> Kernel:
+        """The kernel for calls with arrays that hold no whole number of rows."""
+        switches = {**self.options.switches, "delinearise": False}
+        other = replace(self, options=replace(self.options, switches=switches), is_known=True)
+        return other.kernel(scop, find_dependences(scop))
 
     @exclusive
     def _for_sizes(self, scop: Scop, sizes: Mapping[str, int]) -> Kernel:
@@ -204,6 +214,7 @@ def changes(contract: FloatingPoint) -> dict[str, Callable[[Scop, Dependences], 
     """What is done to the statements of a part before their order is looked for, by the technique's name."""
     return {
         "known_sizes": lambda scop, _dependences: with_known_sizes(scop),
+        "delinearise": with_arrays_in_rows,
         "extremes": with_extremes,
         "reroll": with_loops_rolled_up,
         "substitute": with_values_in_place,

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
     from polyviz.runtime.kernel import Kernel
 
 ENGINES: tuple[Engine, ...] = ("python", "numba", "numba-parallel")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from polyviz.api.options import BuildOptions
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
     from polyviz.tuning.memory import Entry
 
 

@@ -15,7 +15,7 @@ from polyviz.runtime.peaks import known_peaks
 
 if TYPE_CHECKING:
     from polyviz.model.scop import Scop
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
 
 _SINGLE, _DOUBLE = "float32", "float64"
 _FRACTIONS = "fc"

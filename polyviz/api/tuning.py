@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.program import FloatingPoint, Program
     from polyviz.model.scop import Scop
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
     from polyviz.runtime.kernel import Kernel
     from polyviz.runtime.race import Progress
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from polyviz.model.program import Program
     from polyviz.model.roofline import Work
     from polyviz.model.scop import Scop
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
 
 SEED = 1
 """The data are roughened with this seed: on the official ones a wrong order can go unseen, and some are singular."""

@@ -273,6 +273,8 @@ class ArrayPrinter:
         ]
 
     def _shape_parameter(self, array: Array, axis: int) -> str | None:
+        if array.rows:
+            return None  # its length is asked for in one dimension
         for parameter in self.scop.parameters:
             source = parameter.source
             if source.kind == "shape" and (source.name, source.axis) == (array.name, axis):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.bounds import axes_inside, bounded_by_strides, may_leave
@@ -10,7 +11,7 @@ from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.typing import first_span
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Constant, Element, Loop, Unary, walk
+from polyviz.model.expression import Binary, Constant, Element, Loop, Unary, walk
 from polyviz.model.program import ArrayType, Failure, LocalArray
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def _local(array: Array, dtype: str) -> LocalArray:
         if extent is None:
             raise CodegenError(f"The size of {array.name} is not known.", span=creation.span)
         extents.append(bound_expression(extent))
+    if array.rows:
+        extents = [reduce(partial(Binary, "*"), extents)]
     return LocalArray(array.name, dtype, creation.function, tuple(extents), creation.fill, creation.values)
 
 

@@ -78,6 +78,7 @@ def generate(
         scalar=plan.scalar,
         branching=plan.target == "c" and contract == "strict" and adds_under_conditions(scop, environment),
         transposed=transposed,
+        rows=tuple((array.name, array.rows) for array in scop.arrays if array.rows),
     )
 
 

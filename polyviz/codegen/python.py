@@ -232,9 +232,7 @@ class _PythonProgram:
     def _prologue(self) -> None:
         for parameter in self.scop.parameters:
             if parameter.name not in self.given:
-                self.text.add(
-                    1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}"
-                )
+                self.text.add(1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}")
         for name in sorted(self.numbers & self.given):
             argument = self.identifiers.of(name)
             self.text.add(1, f"{argument} = np.{numpy_name(self.dtypes[name])}({argument})  # wraps around")
@@ -263,7 +261,8 @@ class _PythonProgram:
     def _parameter_value(self, parameter: Parameter) -> str:
         source = parameter.source
         if source.kind == "shape":
-            return f"{self.identifiers.of(source.name)}.shape[{source.axis}]"
+            name = self.identifiers.of(source.name)
+            return f"{name}.size" if self.scop.array(source.name).rows else f"{name}.shape[{source.axis}]"
         if source.expression is not None:
             return self.printer.expression(source.expression)
         return self.identifiers.of(source.name)
@@ -280,7 +279,8 @@ class _PythonProgram:
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:
-        names = [self._whole(name) for name in result_names(self.scop)]
+        flat = {one.name for one in self.scop.arrays if one.rows and one.origin == "local"}
+        names = [self._whole(name) + ".reshape(-1)" * (name in flat) for name in result_names(self.scop)]
         if not names:
             return
         comma = "," if (self.scop.result.is_tuple or self.scop.is_cell) and len(names) == 1 else ""

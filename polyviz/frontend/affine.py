@@ -83,6 +83,14 @@ class AffineReader:
                 raise
         return self._dimension(self._parameters.derived(expression).name)
 
+    def is_affine(self, expression: Expression) -> bool:
+        """Whether ``expression`` has a value for :meth:`value`."""
+        try:
+            self.value(expression)
+        except NotAffine:
+            return False
+        return True
+
     def condition(self, expression: Expression) -> isl.Set:
         """The iterations where ``expression`` is true; raises :class:`NotAffine`."""
         match expression:

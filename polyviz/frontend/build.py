@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from polyviz.errors import Span
     from polyviz.frontend.program import Program
+    from polyviz.model.linearised import Stride
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class Builder:
         self.loops: list[LoopRecord] = []
         self.notes: list[str] = list(program.notes)
         self.never_run: list[Span] = []
+        self.strides: dict[str, tuple[Stride, ...]] = {}
+        """Of arrays with one linearised subscript, the strides of its parts."""
 
     def build(self, nodes: Iterable[Node]) -> tuple[Ordered, ...]:
         """The order of all statements; the lists of what was found on the way are filled."""
@@ -107,6 +110,8 @@ class Builder:
                     continue
                 apart = of_statement(found.relation, statement.name, statement.iterators)
                 accesses.append(replace(access, apart=apart, strides=found.strides if reference.sure else ()))
+                if len(found.written) == 1:
+                    self.strides[access.array] = found.written[0]
             self.statements[position] = replace(statement, accesses=tuple(accesses))
             self.notes += linearised_notes(statement.name, accesses)
 

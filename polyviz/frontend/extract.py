@@ -173,7 +173,7 @@ def _extracted(source: Source, sizes: dict[str, int], cut: frozenset[int] = froz
         name=source.name,
         text=source.text,
         statements=statements,
-        arrays=found,
+        arrays=tuple(replace(one, strides=builder.strides.get(one.name, ())) for one in found),
         parameters=parameters,
         context=context,
         schedule=schedule,

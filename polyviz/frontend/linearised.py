@@ -9,7 +9,6 @@ optimism: what does not follow from the loops is left as it is.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -18,27 +17,26 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.frontend.affine import NotAffine
-from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import Binary, Constant, Expression, Name, walk
+from polyviz.model.linearised import NotLinearisedError, Splitter, chain, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from polyviz.frontend.accesses import Reference
     from polyviz.frontend.parameters import ParameterTable
     from polyviz.frontend.place import Place
+    from polyviz.model.linearised import Stride
     from polyviz.model.scop import Strides
-
-Stride = tuple[Expression, ...]
-"""Factors made of parameters, in the order of their spelling; none of them: a stride of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Points to digits, and the strides of the digits of each subscript."""
+    """Points to digits, and the strides of the digits of each subscript: their values, and as they are written."""
 
     relation: isl.Map
     strides: tuple[Strides, ...]
+    written: tuple[tuple[Stride, ...], ...]
 
 
 def told_apart(
@@ -74,8 +72,9 @@ def _of_array(
         for axis, digits in enumerate(found)
     ]
     strides = tuple(((),) if digits is None else digits[1] for digits in found)
+    written = tuple(((),) if digits is None else digits[2] for digits in found)
     return tuple(
-        Digits(_named(reduce(isl.Map.flat_range_product, parts), reference), strides)
+        Digits(_named(reduce(isl.Map.flat_range_product, parts), reference), strides, written)
         for reference, *parts in zip(references, *columns, strict=True)
     )
 
@@ -86,15 +85,15 @@ def _named(digits: isl.Map, reference: Reference) -> isl.Map:
 
 def _axis(
     references: Sequence[Reference], axis: int, parameters: ParameterTable, context: isl.Set
-) -> tuple[list[isl.Map], Strides] | None:
+) -> tuple[list[isl.Map], Strides, tuple[Stride, ...]] | None:
     """The digits of one subscript in each reference, and their strides; None where they need not or cannot be told."""
     subscripts = [reference.element.subscripts[axis] for reference in references]
     try:
         terms = [
-            _terms(subscript, reference.place, parameters)
+            Splitter(reference.place.affine.is_affine, parameters.is_made_of_parameters).terms(subscript)
             for subscript, reference in zip(subscripts, references, strict=True)
         ]
-        strides = _chain({stride for found in terms for stride in found})
+        strides = chain({stride for found in terms for stride in found})
         if len(strides) == 1:
             return None
         digits = [
@@ -102,51 +101,9 @@ def _axis(
             for found, reference in zip(terms, references, strict=True)
         ]
         numbers = [tuple(_number(factor, references[0].place) for factor in stride) for stride in strides]
-        return digits, tuple(reversed(numbers))
-    except NotAffine:
+        return digits, tuple(reversed(numbers)), strides[::-1]
+    except (NotAffine, NotLinearisedError):
         return None
-
-
-def _terms(subscript: Expression, place: Place, parameters: ParameterTable) -> dict[Stride, Expression]:
-    """``subscript`` as a sum of strides times affine functions; raises :class:`NotAffine` where it is none."""
-    try:
-        place.affine.value(subscript)
-    except NotAffine:
-        pass
-    else:
-        return {(): subscript}
-    match subscript:
-        case Binary("+" | "-" as operator, left, right):
-            result = _terms(left, place, parameters)
-            for stride, factor in _terms(right, place, parameters).items():
-                result[stride] = Binary(operator, result.get(stride, Constant(0)), factor)
-            return result
-        case Binary("*", left, right):
-            for factor, other in ((left, right), (right, left)):
-                if parameters.is_made_of_parameters(factor):
-                    inner = _terms(other, place, parameters)
-                    return {_sorted((*_factors(factor), *stride)): value for stride, value in inner.items()}
-    raise NotAffine(f"`{spelled(subscript)}` is no sum of strides")
-
-
-def _factors(product: Expression) -> Stride:
-    match product:
-        case Binary("*", left, right):
-            return (*_factors(left), *_factors(right))
-    return (product,)
-
-
-def _sorted(factors: Iterable[Expression]) -> Stride:
-    return tuple(sorted(factors, key=spelled))
-
-
-def _chain(strides: set[Stride]) -> list[Stride]:
-    """The strides, each a multiple of the one before it, from one on."""
-    chain = sorted({(), *strides}, key=len)
-    for small, large in pairwise(chain):
-        if Counter(small) - Counter(large):
-            raise NotAffine("the strides do not divide each other")
-    return chain
 
 
 def _digits(
@@ -167,7 +124,7 @@ def _digits(
 
 def _ratio(small: Stride, large: Stride, place: Place) -> isl.PwAff:
     """How many times ``small`` goes into ``large``."""
-    rest = _sorted((Counter(large) - Counter(small)).elements())
+    rest = ratio(small, large)
     if sum(any(isinstance(part, Name) for part in walk(factor)) for factor in rest) > 1:
         raise NotAffine("two strides differ by a product")
     return place.affine.value(reduce(lambda left, right: Binary("*", left, right), rest))

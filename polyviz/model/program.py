@@ -121,7 +121,8 @@ class Program:
     bit decides about a whole number. ``scalar``: the compiler makes no vector instructions. ``branching``: it turns
     no branches into choices, which may cost a sum of -0.0 its sign. ``untiled`` are the statements whose register
     tiles the types rule out. ``transposed`` are the arrays of the caller that lie in Fortran order and are handed
-    over as their transposes. ``sizes`` are the parameters made of others, in order: who calls may know those of the
+    over as their transposes; ``rows`` those with one dimension that are handed over in rows, with the extents of
+    these over the parameters. ``sizes`` are the parameters made of others, in order: who calls may know those of the
     part as written only.
     """
 
@@ -148,6 +149,12 @@ class Program:
     branching: bool = False
     untiled: tuple[str, ...] = ()
     transposed: tuple[str, ...] = ()
+    rows: tuple[tuple[str, tuple[Expression, ...]], ...] = ()
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The arrays of the caller that are handed over as views of themselves."""
+        return (*self.transposed, *(name for name, _ in self.rows))
 
     def runs_as(self, other: Program) -> bool:
         """Whether the same happens as with ``other``: of one text different things can be compiled and run."""

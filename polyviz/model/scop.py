@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polyviz.errors import Span
     from polyviz.model.cut_results import Cut
     from polyviz.model.expression import Expression, Instruction
+    from polyviz.model.linearised import Stride
 
 AccessKind = Literal["read", "write"]
 Strides = tuple[tuple[isl.Set, ...], ...]
@@ -80,7 +81,9 @@ class Array:
     ``span`` is where it is introduced: as an argument, by a creation, by its first use in a cell. ``is_point``: the
     caller's array has no dimensions (``A[()]``); here it has one, of one element. ``is_transposed``: it stands for the
     transpose of the caller's array, which lies in Fortran order. ``rebound``: where the whole array is given new
-    values, which have to be of its dtype (``v = v / 2`` in a loop).
+    values, which have to be of its dtype (``v = v / 2`` in a loop). ``strides``: those of the parts of its one
+    subscript wherever it stands, the largest first (``((m,), ())`` for ``A[i * m + j]``). ``rows``: the caller's array
+    has one dimension, and here it is cut into rows of these extents.
     """
 
     name: str
@@ -95,6 +98,8 @@ class Array:
     is_point: bool = False
     is_transposed: bool = False
     rebound: tuple[Span, ...] = ()
+    strides: tuple[Stride, ...] = ()
+    rows: tuple[Expression, ...] = ()
 
     @property
     def keeps_type(self) -> bool:

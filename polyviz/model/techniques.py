@@ -2,8 +2,8 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``known_sizes``, ``extremes``, ``substitute``, ``reroll``, ``join_strips``,
-``quotients``, ``small_arrays``, ``private_arrays`` and ``group`` work before there is an order
+otherwise, and one entry here; ``known_sizes``, ``delinearise``, ``extremes``, ``substitute``, ``reroll``,
+``join_strips``, ``quotients``, ``small_arrays``, ``private_arrays`` and ``group`` work before there is an order
 (``polyviz.api.building``).
 """
 
@@ -55,6 +55,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "known_sizes", "compile for the short sizes of a call, whose loops are written out, with numbers in their place"
     ),
+    Technique("delinearise", "take an array in one dimension that holds rows, `A[i * m + j]`, as a matrix"),
     Technique("group", "schedule the statements between which a temporary lives as one"),
     Technique("reroll", "take the copies of a statement that was unrolled by hand as one"),
     Technique("join_strips", "take loops that were cut into strips by hand as the loops they were before"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,16 @@ from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
 from polyviz.model.scop import fixed_parameters
-from polyviz.runtime.data_bounds import TESTED, Standing
+from polyviz.runtime.bound import Bound
 from polyviz.runtime.evaluate import evaluate_integer
 from polyviz.runtime.integers import integer
 from polyviz.runtime.layouts import layout_of
 from polyviz.runtime.named_arguments import NamedArguments
-from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
+from polyviz.runtime.overlap import is_array, lives_on_device, overlaps_itself, share_memory
 from polyviz.runtime.plain_sequences import PlainSequences
 from polyviz.runtime.quick_calls import QuickCalls
 from polyviz.runtime.residency import device
+from polyviz.runtime.rows import rows_of_call
 
 if TYPE_CHECKING:
     import inspect
@@ -52,34 +53,6 @@ SUPPORTED_TYPES = (
 )
 
 _DTYPE_NAMES = {np.dtype(name): name for name in SUPPORTED_TYPES}
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """One call's values: ``given`` by argument name, ``parameters`` as integers, ``types`` of what was given.
-
-    ``standing``: whether the tests of subscripts while the loops run can fail.
-    """
-
-    given: Mapping[str, Any]
-    parameters: Mapping[str, int]
-    types: Mapping[str, ArrayType]
-    standing: Standing = TESTED
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the arrays that were passed."""
-        return {name: value.shape for name, value in self.given.items() if _is_array(value)}
-
-    @property
-    def untested(self) -> bool:
-        """Whether the loops need no tests of subscripts in this call."""
-        return not self.standing.needed
-
-    @property
-    def key(self) -> tuple[tuple[str, ArrayType], ...]:
-        """What the generated code is specialised on."""
-        return tuple(self.types.items())
 
 
 class Binder:
@@ -144,11 +117,21 @@ class Binder:
             self._check_overlap(given)
         parameters = self._parameters(given)
         self._check_context(parameters)
-        return Bound(given, parameters, types)
+        return self._bound(given, parameters, types)
 
     def retyped(self, bound: Bound) -> Bound:
         """``bound``, a call of the same function, with the types that this part makes of it."""
-        return Bound(bound.given, self._parameters(bound.given), self._types(bound.given))
+        return self._bound(bound.given, self._parameters(bound.given), self._types(bound.given))
+
+    def _bound(
+        self, given: Mapping[str, Any], parameters: Mapping[str, int], types: Mapping[str, ArrayType]
+    ) -> Bound:
+        """The call, with the shapes of arrays in rows, which its sizes tell."""
+        rows = rows_of_call(self.scop, given, parameters)
+        seen = {name: shape or () for name, shape in rows.items() if name in self.arrays}
+        known = {name: self._known_row(self.arrays[name], shape) for name, shape in seen.items()}
+        in_rows = {name: replace(types[name], short=row) for name, row in known.items()}
+        return Bound(given, parameters, {**types, **in_rows}, rows=rows)
 
     def _types(self, given: Mapping[str, Any]) -> dict[str, ArrayType]:
         return {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
@@ -174,7 +157,7 @@ class Binder:
             return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
         layout = layout_of(value)
-        known = self._known_row(array, value.shape) if layout == "C" else ()
+        known = self._known_row(array, value.shape) if layout == "C" and not array.rows else ()
         return ArrayType(_dtype_name(value.dtype), array.rank, layout, known)
 
     def _known_row(self, array: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -191,9 +174,9 @@ class Binder:
                 f"{name} lives on a CUDA device, and this kernel runs on the processor.",
                 hint=f"Use the target 'cuda', or pass cupy.asnumpy({array.name}).",
             )
-        if not _is_array(value):
+        if not is_array(value):
             raise ArgumentError(
-                f"{name} must be a NumPy array with {_dimensions(0 if array.is_point else array.rank)}, "
+                f"{name} must be a NumPy array with {_dimensions(_rank_outside(array))}, "
                 f"not {_kind(value)}.",
                 hint=f"Pass np.asarray({array.name})." if isinstance(value, list | tuple) else "",
             )
@@ -202,7 +185,7 @@ class Binder:
                 f"{name} is a masked array, whose mask the loops would not see.",
                 hint=f"Pass {array.name}.filled(value) or {array.name}.data.",
             )
-        rank = 0 if array.is_point else array.rank
+        rank = _rank_outside(array)
         if value.ndim != rank:
             raise ArgumentError(
                 f"{name} has {_dimensions(value.ndim)}, but the loops use it with {rank or 'none'}.",
@@ -306,6 +289,11 @@ def _contains(context: isl.Set, parameters: Mapping[str, int]) -> bool:
     return not point.is_empty()
 
 
+def _rank_outside(array: Array) -> int:
+    """The dimensions of the caller's array."""
+    return 0 if array.is_point else 1 if array.rows else array.rank
+
+
 def _plain(value: Any) -> Any:
     """``value``, a number where it is an array without dimensions."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
@@ -370,7 +358,3 @@ def _of_cupy(value: Any) -> Any:
     import cupy
 
     return cupy.asarray(value)
-
-
-def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray) or lives_on_device(value)

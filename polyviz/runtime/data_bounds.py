@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.subscript_values import Facts
     from polyviz.model.expression import Node
     from polyviz.model.scop import Scop, Statement
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
 
 WORTH = 8
 """So many executions of a statement have to use each value that is looked at, where no copies are saved by it."""
@@ -113,7 +113,7 @@ class DataBounds:
 
     def standing(self, bound: Bound) -> Standing:
         """What is known of the tests in this call."""
-        if not self._possible:
+        if not self._possible or not bound.has_whole_rows:
             return TESTED
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()), bound.key)
         found = self._known.get(key)
@@ -161,7 +161,7 @@ class DataBounds:
         typed = {name: range_of(type_named(kind.dtype)) for name, kind in given.items()}
         elements = {name: values for name, values in typed.items() if values is not None}
         mentioned = {name for _, uses in found for use in uses for name in use.loads}
-        return _Question(tuple(found), elements, bound.shapes, tuple(sorted(mentioned & set(elements))), runs)
+        return _Question(tuple(found), elements, bound.shapes_in_loops, tuple(sorted(mentioned & set(elements))), runs)
 
     def _is_inside(self, statement: Statement, use: _Use, bound: Bound) -> bool:
         """Whether isl finds the affine subscripts of ``use`` inside for these sizes."""
@@ -171,7 +171,8 @@ class DataBounds:
             if access.array == use.element.array and access.span == use.element.span and not access.exact
         ]
         return use.element.affine and bool(accesses) and all(
-            access_stays_inside(self.scop, statement, access, bound.parameters, bound.shapes) for access in accesses
+            access_stays_inside(self.scop, statement, access, bound.parameters, bound.shapes_in_loops)
+            for access in accesses
         )
 
     def _tested(self, statement: Statement) -> Iterator[_Use]:

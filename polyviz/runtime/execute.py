@@ -33,6 +33,7 @@ from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.packed import entry_name, with_entry
 from polyviz.runtime.placement import Placement
 from polyviz.runtime.repeated import RepeatedCall, is_repeatable
+from polyviz.runtime.rows import as_handed_over
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
@@ -134,11 +135,9 @@ class NativeRunner:
             return None
         known = parameters
         parameters = with_made_sizes(self.program, parameters)
-        turned = as_handed_over(self.program, given)
-        arrays, copied = plain_arrays(turned)
+        made = make_locals(self.program.locals, {**given, **parameters}) if self.program.locals else {}
+        arrays, copied = plain_arrays(as_handed_over(self.program, {**given, **made}, parameters))
         values = {**given, **arrays}
-        if self.program.locals:
-            values |= make_locals(self.program.locals, {**given, **parameters})
         cells = {
             argument.name: np.array([given.get(argument.name, 0)]).astype(argument.dtype) for argument in self._cells
         }
@@ -154,7 +153,7 @@ class NativeRunner:
         if not copied and is_repeatable(self.program, given):
             self._latest = RepeatedCall(self.program, given, known, native)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
-        return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
+        return result_of(self.program, {**values, **given, **made, **scalars}) if self._gives else None
 
     @property
     def is_at_home(self) -> bool:
@@ -202,8 +201,7 @@ class PythonRunner:
         Raises OutOfBoundsError when a subscript is out of range, EvaluationError when something else has no result,
         with all arrays restored, and CodegenError when numba refuses the text.
         """
-        turned = as_handed_over(self.program, given)
-        arrays, copied = plain_arrays(turned)
+        arrays, copied = plain_arrays(as_handed_over(self.program, given, parameters))
         arguments = {name: arrays.get(name, value) for name, value in given.items()}
         backups = _backups(self.program, arguments)
         if os.getpid() != self._owner:
@@ -219,7 +217,7 @@ class PythonRunner:
                 raise
             raise told from error
         write_back(self.program, arguments, copied)
-        own = {id(arguments[name]): given[name] for name in (*copied, *self.program.transposed)}
+        own = {id(arguments[name]): given[name] for name in (*copied, *self.program.looked_at) if name in given}
         return _handed_back(self.program, result, own)
 
     def _compile(self, arguments: Values) -> None:
@@ -300,11 +298,6 @@ def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     branches = BRANCHING_FLAGS if program.branching else ()
     own = () if toolchain.is_clang else (*FLAGS_OF_GCC, *branches, *effort_flags(program))
     return (*wrapping, *lanes, *numbers, *alone, *own)
-
-
-def as_handed_over(program: Program, given: Values) -> Values:
-    """``given`` with the transposes of the arrays for which ``program`` was written."""
-    return {**given, **{name: given[name].T for name in program.transposed}} if program.transposed else given
 
 
 def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import inspect
 
     from polyviz.model.scop import Scop
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
 
 
 def bind_on_host(

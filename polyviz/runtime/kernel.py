@@ -19,7 +19,7 @@ from polyviz.model.display import Displayable, Lines
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
-from polyviz.runtime.binding import Binder, Bound
+from polyviz.runtime.binding import Binder
 from polyviz.runtime.data_bounds import DataBounds
 from polyviz.runtime.device_notes import times_of
 from polyviz.runtime.device_views import device_view
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
     from polyviz.model.transfers import DeviceTimes
+    from polyviz.runtime.bound import Bound
     from polyviz.runtime.emulator import EmulationReport
     from polyviz.runtime.original import Original
 
@@ -89,9 +90,7 @@ class Kernel(Displayable):
         self.__doc__ = scop.docstring or None
         self._substitute = None if others is None else others.substitute
         self._remarks: tuple[str, ...] = ()
-        self._binder = Binder(
-            scop, signature, on_device=plan.target == "cuda", knows_rows=plan.target == "c"
-        )
+        self._binder = Binder(scop, signature, on_device=plan.target == "cuda", knows_rows=plan.target == "c")
         self._compiling = threading.Lock()
         self._compiled: dict[object, Compiled] = {}
         self._latest: Program | None = None
@@ -101,7 +100,7 @@ class Kernel(Displayable):
         self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
         self._quick = self._binder.quick_calls()
-        self._sized = SizedKernels(scop, None if others is None else others.for_sizes, floating_point)
+        self._sized = SizedKernels(scop, others, floating_point)
 
     @property
     def plan(self) -> Plan:
@@ -327,7 +326,7 @@ class Kernel(Displayable):
 
     def _for_sizes_of(self, bound: Bound) -> tuple[Kernel, Bound]:
         """The kernel for the short sizes of a call, or this one, with what it makes of the values of the call."""
-        sized = self._sized.for_call(bound.parameters)
+        sized = self._sized.for_call(bound)
         if sized is None:
             return self, bound
         bound = sized._binder.retyped(bound)

@@ -19,6 +19,11 @@ def lives_on_device(value: object) -> bool:
     return not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__")
 
 
+def is_array(value: object) -> bool:
+    """Whether ``value`` is an array of NumPy, or one on a device."""
+    return isinstance(value, np.ndarray) or lives_on_device(value)
+
+
 def _reach_on_device(array: Any) -> range:
     """The addresses from the first to the last byte of an array on a device."""
     first = last = int(array.__cuda_array_interface__["data"][0])

@@ -33,11 +33,12 @@ from polyviz.runtime.alike import (
 )
 from polyviz.runtime.arguments import LARGEST, SMALLEST, address, getter, native_type, number_type
 from polyviz.runtime.data_bounds import values_in
-from polyviz.runtime.execute import NativeRunner, as_handed_over, is_addressable, maker_of
+from polyviz.runtime.execute import NativeRunner, is_addressable, maker_of
 from polyviz.runtime.failures import failed_test
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.packed import Block, Blocks
 from polyviz.runtime.residency import device
+from polyviz.runtime.rows import as_handed_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     from polyviz.model.cut_results import Cut
     from polyviz.model.program import Program, ProgramArgument
-    from polyviz.runtime.binding import Bound
+    from polyviz.runtime.bound import Bound
 
 REMEMBERED = 64
 """How many combinations of sizes a kernel remembers."""
@@ -275,7 +276,8 @@ class QuickCalls:
         changed = program.written if program.checked else ()
         if not set(ranked).issuperset(changed):
             return None
-        handed = {**as_handed_over(program, bound.given), **{one.name: one.make() for one in made}}
+        arrays = {**bound.given, **{one.name: one.make() for one in made}}
+        handed = as_handed_over(program, arrays, bound.parameters)
         values = [
             0 if argument.kind == "cell" else getter(argument)(handed, {}, bound.parameters)
             for argument in program.arguments

@@ -71,7 +71,7 @@ class RepeatedCall:
 
 def is_repeatable(program: Program, given: Values) -> bool:
     """Whether ``program`` does nothing to ``given``, of the usual kinds, but change arrays where they are."""
-    if program.failures or program.results or program.result_is_tuple or program.locals or program.transposed:
+    if program.failures or program.results or program.result_is_tuple or program.locals or program.looked_at:
         return False
     if any(argument.kind == "cell" for argument in program.arguments) or not can_compare():
         return False

@@ -15,11 +15,13 @@ from polyviz.errors import PolyvizError
 from polyviz.model.exclusion import exclusive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from polyviz.model.program import FloatingPoint, Program
     from polyviz.model.scop import Scop
+    from polyviz.runtime.bound import Bound
     from polyviz.runtime.kernel import Kernel
+    from polyviz.runtime.specialising import OtherPlans
 
     Sizes = tuple[tuple[str, int], ...]
 
@@ -29,23 +31,25 @@ SIZES_REMEMBERED = 64
 
 
 class SizedKernels:
-    """The kernels for short sizes of calls of ``scop``, made by ``make`` when a call asks for one, under a contract of
-    ``floating_point``."""
+    """The kernels for short sizes of calls of ``scop``, made when a call asks for one, under a contract of
+    ``floating_point``; and the one for arrays that hold no whole number of the rows in which the loops look at them."""
 
-    def __init__(
-        self, scop: Scop, make: Callable[[Mapping[str, int]], Kernel] | None, floating_point: FloatingPoint
-    ) -> None:
+    def __init__(self, scop: Scop, others: OtherPlans | None, floating_point: FloatingPoint) -> None:
         self.scop = scop
         self.floating_point = floating_point
-        self._make = make
+        self._make = None if others is None else others.for_sizes
+        self._in_one_dimension = None if others is None else others.in_one_dimension
+        self._flat: Kernel | None = None
         self._kernels: dict[Sizes, Kernel | None] = {}
         self._short: dict[Sizes, Sizes] = {}
 
-    def for_call(self, parameters: Mapping[str, int]) -> Kernel | None:
-        """The kernel for a call with these ``parameters``; None for the one for any sizes."""
+    def for_call(self, bound: Bound) -> Kernel | None:
+        """The kernel for a call like ``bound``; None for the one for any sizes."""
+        if not bound.has_whole_rows and self._in_one_dimension is not None:
+            return self._flat_kernel(self._in_one_dimension)
         if self._make is None:
             return None
-        values = tuple(parameters.items())
+        values = tuple(bound.parameters.items())
         if values not in self._short:
             self._remember(values)
         short = self._short[values]
@@ -57,8 +61,14 @@ class SizedKernels:
 
     def of(self, program: Program | None) -> Kernel | None:
         """The kernel among these that ``program`` is of."""
-        kernels = (kernel for kernel in self._kernels.values() if kernel is not None)
+        kernels = (kernel for kernel in (*self._kernels.values(), self._flat) if kernel is not None)
         return next((kernel for kernel in kernels if program is not None and kernel.has(program)), None)
+
+    @exclusive
+    def _flat_kernel(self, make: Callable[[], Kernel]) -> Kernel:
+        if self._flat is None:
+            self._flat = make().with_floating_point(self.floating_point)
+        return self._flat
 
     @exclusive
     def _remember(self, values: Sizes) -> None:

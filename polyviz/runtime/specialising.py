@@ -41,7 +41,8 @@ class OtherPlans:
     ``plain``: for a target, the plan without register tiles, since tiles that the types of a call rule out leave loops
     behind that were arranged around them. ``turned``: for the names of some of the ``turnable`` arrays, which lie in
     Fortran order, and a target. ``for_sizes``: the kernel for calls with short sizes, to which these are known; None
-    where there is none but the one for any sizes.
+    where there is none but the one for any sizes. ``in_one_dimension``: the kernel for calls whose arrays hold no whole
+    number of the rows in which the loops look at them.
     """
 
     substitute: Callable[[], Plan] | None
@@ -49,6 +50,7 @@ class OtherPlans:
     turned: Callable[[frozenset[str], str], Turned] | None = None
     turnable: frozenset[str] = frozenset()
     for_sizes: Callable[[Mapping[str, int]], Kernel] | None = None
+    in_one_dimension: Callable[[], Kernel] | None = None
 
 
 class Specialiser:

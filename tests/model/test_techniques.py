@@ -19,7 +19,7 @@ def test_every_switch_of_the_mapping_is_a_technique_and_the_other_way_round() ->
     parameters = inspect.signature(cpu.make_plan).parameters.values()
     # Decided around the mapping of loops.
     before = {"extremes", "reroll", "substitute", "join_strips", "quotients"}
-    before |= {"known_sizes", "small_arrays", "private_arrays", "group", "simd"}
+    before |= {"known_sizes", "delinearise", "small_arrays", "private_arrays", "group", "simd"}
     assert {one.name for one in parameters if one.default is True} | before == set(switches())
 
 
@@ -45,6 +45,7 @@ def test_keywords_switch_techniques_off() -> None:
         "pack": False,
         "even_blocks": False,
         "known_sizes": False,
+        "delinearise": False,
         "group": False,
         "extremes": False,
         "substitute": False,
