@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from polyviz.benchmark.limits import (
     CLOSE,
     COMPILE_LIMIT,
     REFERENCE_LIMIT,
+    SECOND_LOOK,
+    SHORTEST_LIMIT,
     VERIFICATION_SHARE,
     choose_field,
     run_limit,
@@ -151,6 +154,8 @@ class Contest:
             row.label: row.first_seconds for row in rows if row.verified and row.first_seconds is not None
         }
         field = choose_field(seconds, _kept(rows, seconds), self.repeats, self.budget)
+        seconds |= self._second_look(subject, entrants, {label: seconds[label] for label in field.left_out})
+        field = choose_field(seconds, _kept(rows, seconds), self.repeats, self.budget)
         self.say(f"{subject.data.label}: timing {len(field.racing)} variants in {field.rounds} rounds")
         racers = {
             entrant.row.label: replace(entrant, row=row)
@@ -161,6 +166,21 @@ class Contest:
         limit = 2 * run_limit(min(seconds.values(), default=None))
         finished = self._rounds(subject, racers, field.rounds, limit, judge)
         return [finished.get(row.label) or _left_out(row, field.left_out) for row in rows]
+
+    def _second_look(
+        self, subject: Subject, entrants: Sequence[Entrant], seconds: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The time of one more run, where it is shorter: a machine that stands still for a moment keeps nobody out."""
+        shorter = {}
+        for entrant in entrants:
+            before = seconds.get(entrant.row.label)
+            if before is None or before > SECOND_LOOK:
+                continue
+            self.workers.settle()
+            with suppress(Exception):  # it is left out, then, for its first run
+                outcome = self._variant_job("run_once", subject, entrant, SHORTEST_LIMIT)
+                shorter[entrant.row.label] = min(before, outcome.seconds)
+        return shorter
 
     def _rounds(
         self, subject: Subject, racers: dict[str, Entrant], rounds: int, limit: float, judge: Judge

@@ -22,6 +22,9 @@ COMPILE_LIMIT = 120.0
 GENERATE_LIMIT = 60.0
 REFERENCE_LIMIT = 300.0
 
+SECOND_LOOK = 1.0
+"""Who would be left out for a first run that is shorter runs once more."""
+
 VERIFICATION_SHARE = 3.0
 """How much longer than the timed rounds the verifying runs of one kernel may take together."""
 

@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from polyviz.runtime.original import Original
 
 Behaviour = Literal[
-    "right", "wrong", "meddles", "raises", "crashes", "hangs", "slow", "wavers", "fails to compile"
+    "right", "wrong", "meddles", "raises", "crashes", "hangs", "slow", "wavers", "stalls", "fails to compile"
 ]
 SLOW = 0.02
 """Much longer than the smallest kernels take, however busy the machine is."""
+
+STALL = 0.5
+"""What keeps a run out of the rounds, if it is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Fake:
                 time.sleep(3600)
             if self.behaviour == "slow":
                 time.sleep(SLOW)
+            if self.behaviour == "stalls" and not next(runs):
+                time.sleep(STALL)
             result = function(*values.values())
             if self.behaviour == "wrong" or (self.behaviour == "wavers" and next(runs)):
                 values["x2"][3] += 1.0

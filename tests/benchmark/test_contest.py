@@ -10,7 +10,7 @@ from polyviz.benchmark.entrants import Entrant, Entry
 from polyviz.benchmark.records import VariantRecord
 from polyviz.benchmark.subject import Data
 from polyviz.benchmark.workers import Workers
-from tests.benchmark.fakes import FakePeer, InlineWorkers, entrant
+from tests.benchmark.fakes import STALL, FakePeer, InlineWorkers, entrant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +95,14 @@ def test_what_does_not_fit_into_the_budget_is_run_once() -> None:
     assert slow.verified
     assert slow.first_seconds is not None
     assert slow.note == "run once only, too slow for the rounds"
+
+
+def test_a_first_run_during_which_the_machine_stood_still_keeps_nobody_out() -> None:
+    record = contest("right", "stalls")
+    assert [len(variant.samples) for variant in record.variants] == [2, 2, 2]
+    stalled = row_of(record, "stalls")
+    assert stalled.first_seconds is not None
+    assert stalled.first_seconds > STALL
 
 
 def test_the_two_closest_of_each_side_are_timed_whatever_the_budget() -> None:
