@@ -90,6 +90,7 @@ class Specialiser:
         What lies in Fortran order is read by loops for its transpose, where that can be. Where the loops would take
         isl too long, the plan goes on without tiles, then in the source's order. Raises CodegenError.
         """
+        types = {name: self._in_rows(name, kind) for name, kind in types.items()}
         fortran = {name for name, kind in types.items() if kind.layout == "F"}
         turned = frozenset(fortran & self._turnable())
         types = {**types, **{name: _known(types[name], turned=name in turned) for name in fortran}}
@@ -105,6 +106,11 @@ class Specialiser:
                 if plan is None:
                     raise
                 self.plan = plan
+
+    def _in_rows(self, name: str, kind: ArrayType) -> ArrayType:
+        """``kind`` of an array that the loops know in rows, where it was told in one dimension."""
+        rows = next((one.rows for one in self.scop.arrays if one.name == name), ())
+        return replace(kind, rank=len(rows) + 1, short=()) if rows and kind.rank == 1 else kind
 
     def _turnable(self) -> frozenset[str]:
         """The arrays that may be handed over as their transposes."""

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from polyviz.analysis import with_arrays_in_rows
+from polyviz.analysis.constant_rows import numbered_rows
 from polyviz.analysis.delinearisation import in_one_dimension
 from polyviz.frontend import extract
-from polyviz.model.expression import Name
+from polyviz.model.expression import Constant, Element, Name, walk
 
 ROWS = """
 def f(A, x, y, n, m):
@@ -71,3 +72,55 @@ def test_the_cells_of_the_caller_are_told_again() -> None:
     [access] = [one for one in part.statements[0].accesses if one.array == "A"]
     assert "A[5i + j]" in str(access.relation)
     assert part.array("A").rank == 1
+
+
+STENCIL = """
+def f(A, B, n):
+    for i in range(1, n - 1):
+        for j in range(1, 99):
+            B[i * 100 + j] = A[(i - 1) * 100 + j] + A[i * 100 + j - 1] + A[100 * i + 101 + j]
+"""
+
+
+def test_strides_that_are_numbers_are_found_by_dividing() -> None:
+    part = with_arrays_in_rows(extract(STENCIL))
+    reads = [str(one.relation.range_product(one.relation)) for one in part.statements[0].accesses if one.kind == "read"]
+    for cell, text in zip(("A[-1 + i, j]", "A[i, -1 + j]", "A[1 + i, 1 + j]"), reads, strict=True):
+        assert cell in text
+    assert part.array("A").rows == (Constant(100),)
+    cells = [node.subscripts for node in walk(part.statements[0].body[0]) if isinstance(node, Element)]
+    assert cells[0] == (Name("i"), Name("j"))
+
+
+def test_a_diagonal_takes_part_in_both_strides() -> None:
+    part = extract("def f(A):\n for i in range(50):\n  A[i * 50 + i] = 1.0\n  for j in range(50): A[i * 50 + j] += 1.0")
+    found = with_arrays_in_rows(part)
+    assert "A[i, i]" in str(found.statements[0].accesses[0].relation)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Strips of one long loop.
+        "def f(A, n):\n for i in range(n):\n  for j in range(64): A[64 * i + j] += 1.0",
+        # The rows overlap.
+        "def f(A, n):\n for i in range(n):\n  for j in range(65): A[64 * i + j] += 1.0",
+        # Cells of three numbers.
+        "def f(A, n):\n for i in range(n):\n  for j in range(2): A[3 * i + j] += 1.0",
+        # A walk along the diagonal that leaves its row.
+        "def f(A, n):\n for i in range(n):\n  A[i * 65] = 1.0\n  for j in range(63): A[64 * i + j] += 1.0",
+    ],
+)
+def test_what_is_no_matrix_has_no_rows(text: str) -> None:
+    part = extract(text)
+    assert not numbered_rows(part.arrays, part)
+
+
+def test_a_sweep_beside_a_matrix_has_the_same_rows() -> None:
+    text = "def f(A, B, n):\n for i in range(n):\n  for j in range(64): A[64 * i + j] = B[64 * i + j]\n"
+    alone, beside = (
+        extract(text + more)
+        for more in ("", " for i in range(n):\n  for j in range(1, 64): A[64 * i + j] += A[64 * i + j - 1]")
+    )
+    assert not numbered_rows(alone.arrays, alone)
+    assert numbered_rows(beside.arrays, beside).keys() == {"A", "B"}

@@ -9,6 +9,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.errors import OutOfBoundsError
+from polyviz.model.program import ArrayType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,3 +108,35 @@ def test_too_short_an_array_is_told_as_the_user_wrote_it() -> None:
     a, b, c, *sizes = _arguments(4, 5, 6)
     with pytest.raises(OutOfBoundsError, match=r"i=3, j=0, k=0 reads a\[18\], but axis 0 of `a` has 18 elements"):
         pv.compile(product, target="c")(a[:18], b, c, *sizes)
+
+
+WIDTH = 48
+
+
+def smoothed_in_place(a: Array, b: Array, n: int, steps: int) -> None:
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, WIDTH - 1):
+                b[i * WIDTH + j] = a[(i - 1) * WIDTH + j] + a[i * WIDTH + j + 1] + a[(i + 1) * WIDTH + j - 1]
+        for i in range(1, n - 1):
+            for j in range(1, WIDTH - 1):
+                a[i * WIDTH + j] = b[i * WIDTH + j] / 3
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+@pytest.mark.parametrize(("n", "more"), [(30, 0), (30, 5), (3, 0), (2, 0), (0, 0)])
+def test_rows_of_a_constant_length_give_the_same(target: str, n: int, more: int) -> None:
+    kernel = pv.compile(smoothed_in_place, target=target)
+    random = np.random.default_rng(3)
+    given = random.random(n * WIDTH + more), random.random(n * WIDTH + more), n, 4
+    want, got = _copied(given), _copied(given)
+    smoothed_in_place(*want)
+    kernel(*got)
+    assert np.allclose(want[0], got[0])
+    assert np.allclose(want[1], got[1])
+
+
+def test_programs_are_made_for_the_types_of_one_dimension_too() -> None:
+    kernel = pv.compile(product, target="c")
+    types = {name: ArrayType("float32", 1) for name in "abc"}
+    assert "float (*restrict c)[c_extent1]" in kernel.specialise(types).text
