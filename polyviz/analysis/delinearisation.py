@@ -54,7 +54,7 @@ def with_arrays_in_rows(scop: Scop, _dependences: Dependences | None = None) -> 
         scop,
         statements=tuple(_statement(one, found) for one in scop.statements),
         arrays=tuple(_array(one, found[one.name]) if one.name in found else one for one in scop.arrays),
-        notes=(*scop.notes, *(_note(name, scop) for name in found)),
+        notes=(*scop.notes, *(_note(name, scop) for name, rows in found.items() if rows.extents)),
     )
 
 

@@ -128,7 +128,7 @@ class _Builder:
         plain = cache(planner.without_register_tiles)
         is_automatic = (self.target, self.resolved) == ("auto", AUTOMATIC[0])
         otherwise = partial(planner.plan, AUTOMATIC[1]) if is_automatic else None
-        in_rows = any(array.rows for array in scop.arrays)
+        in_rows = not self.is_known and any(array.rows for array in scop.arrays)
         flat = partial(self._in_one_dimension, given) if in_rows else None
         for_sizes = partial(self._for_sizes, given) if self._asks_for_sizes(given) else None
         return made(
@@ -163,6 +163,8 @@ class _Builder:
     @exclusive
     def _for_sizes(self, scop: Scop, sizes: Mapping[str, int]) -> Kernel:
         """The kernel for calls with just these ``sizes``."""
+        if self.options.switches.get("delinearise", True):
+            scop = with_arrays_in_rows(scop)  # before its sizes are numbers, in which nobody sees the length of a row
         known = with_known_sizes(scop, sizes)
         text = (
             f"made for calls with {values_text(sizes)}, which are numbers in the loops; calls with other short sizes "
@@ -213,8 +215,8 @@ class _Planner:
 def changes(contract: FloatingPoint) -> dict[str, Callable[[Scop, Dependences], Scop]]:
     """What is done to the statements of a part before their order is looked for, by the technique's name."""
     return {
-        "known_sizes": lambda scop, _dependences: with_known_sizes(scop),
         "delinearise": with_arrays_in_rows,
+        "known_sizes": lambda scop, _dependences: with_known_sizes(scop),
         "extremes": with_extremes,
         "reroll": with_loops_rolled_up,
         "substitute": with_values_in_place,

@@ -124,3 +124,16 @@ def test_a_sweep_beside_a_matrix_has_the_same_rows() -> None:
     )
     assert not numbered_rows(alone.arrays, alone)
     assert numbered_rows(beside.arrays, beside).keys() == {"A", "B"}
+
+
+def test_parts_whose_strides_differ_by_a_number_share_a_dimension() -> None:
+    part = with_arrays_in_rows(
+        extract(
+            "def f(A, n, m):\n for i in range(n):\n  for j in range(m):\n   for c in range(3):\n"
+            "    A[3 * (i * m + j) + c] = A[(i * m + j) * 3 + 2 - c]"
+        )
+    )
+    assert [str(extent) for extent in part.array("A").extents[1:]] == ["[n, m] -> { [(3m)] }"]
+    read, write = sorted(str(one.relation) for one in part.statements[0].accesses if one.array == "A")
+    assert "-> A[i, 2 + 3j - c]" in read
+    assert "-> A[i, 3j + c]" in write

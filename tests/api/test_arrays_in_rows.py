@@ -32,6 +32,27 @@ def smoothed(a: Array, n: int, m: int) -> Array:
     return out
 
 
+def nearest(points: Array, centres: Array, n: int, count: int, m: int) -> Array:
+    found = np.zeros(count, dtype=np.int64)
+    for i in range(n):
+        least, best = 1e300, 0
+        for c in range(count):
+            distance = 0.0
+            for t in range(m):
+                distance += (points[i * m + t] - centres[c * m + t]) ** 2
+            if distance < least:
+                least, best = distance, c
+        found[best] += 1
+    return found
+
+
+def negative(image: Array, n: int, m: int) -> None:
+    for i in range(n):
+        for j in range(m):
+            for c in range(3):
+                image[(i * m + j) * 3 + c] = 255 - image[(i * m + j) * 3 + c]
+
+
 def _arguments(n: int, m: int, depth: int, more: int = 0) -> tuple[Any, ...]:
     random = np.random.default_rng(1)
     lengths = (n * depth, depth * m, n * m)
@@ -102,6 +123,24 @@ def test_what_is_made_in_rows_is_handed_back_in_one_dimension(target: str) -> No
             got = kernel(a, n, m)
             assert got.shape == want.shape
             assert np.allclose(want, got)
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_rows_of_a_short_length_are_seen_once_that_is_known(target: str) -> None:
+    random = np.random.default_rng(3)
+    points, centres, sizes = random.random(2000 * 4), random.random(5 * 4), (2000, 5, 4)
+    kernel = pv.compile(nearest, target=target)
+    assert np.array_equal(kernel(points, centres, *sizes), nearest(points, centres, *sizes))
+    assert "points[i, t]" in kernel.source.replace("][", ", ")
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_what_lies_together_in_a_row_is_one_dimension(target: str) -> None:
+    image = np.random.default_rng(4).integers(0, 256, 200 * 150 * 3).astype(np.uint8)
+    got, kernel = image.copy(), pv.compile(negative, target=target)
+    kernel(got, 200, 150)
+    assert np.array_equal(got, 255 - image)
+    assert "for c in range(3 * m)" in kernel.source or "c < 3 * m" in kernel.source
 
 
 def test_too_short_an_array_is_told_as_the_user_wrote_it() -> None:
