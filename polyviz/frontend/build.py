@@ -113,7 +113,7 @@ class Builder:
                 if len(found.written) == 1:
                     self.strides[access.array] = found.written[0]
             self.statements[position] = replace(statement, accesses=tuple(accesses))
-            self.notes += linearised_notes(statement.name, accesses)
+            self.notes += [*approximation_notes(statement.name, accesses), *linearised_notes(statement.name, accesses)]
 
     def _block(self, nodes: Iterable[Node], position: Position) -> tuple[Ordered, ...]:
         parts: list[Ordered] = []
@@ -259,7 +259,7 @@ class Builder:
         self.statements.append(
             Statement(name, iterators, domain, accesses, body.instructions, span, source, position.headers)
         )
-        self.notes += [*approximation_notes(name, accesses), *wrapping_notes(name, body.references, context)]
+        self.notes += wrapping_notes(name, body.references, context)
         return (name,)
 
     def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:

@@ -47,10 +47,13 @@ def sentence(clause: str) -> str:
 
 
 def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]:
-    """One note per reason: which references of a statement may or may not happen."""
+    """One note per reason: which references of a statement may or may not happen, or lead to cells not known exactly.
+
+    Not of linearised subscripts that are told apart, which have notes of their own.
+    """
     texts: dict[str, dict[str, dict[str, None]]] = {}
     for access in accesses:
-        if not access.exact:
+        if not access.exact and not access.strides:
             texts.setdefault(access.reason, {}).setdefault(access.kind, {})[f"`{access.text}`"] = None
     return [
         f"{statement} may {' and '.join(f'{kind} {_listed(found)}' for kind, found in kinds.items())}: {reason}"
