@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import islpy as isl
 
+from polyviz.analysis.accesses import all_accesses
 from polyviz.analysis.constant_rows import numbered_rows
 from polyviz.analysis.sized_rows import sized_rows
 from polyviz.model.expression import Element, rebuild, rewritten
 from polyviz.model.linear import linear_terms
+from polyviz.model.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.expression import Expression, Node
@@ -54,7 +56,7 @@ def with_arrays_in_rows(scop: Scop, _dependences: Dependences | None = None) -> 
         scop,
         statements=tuple(_statement(one, found) for one in scop.statements),
         arrays=tuple(_array(one, found[one.name]) if one.name in found else one for one in scop.arrays),
-        notes=(*scop.notes, *(_note(name, scop) for name, rows in found.items() if rows.extents)),
+        notes=(*scop.notes, *_notes([name for name, rows in found.items() if rows.extents], scop)),
     )
 
 
@@ -99,9 +101,16 @@ def _array(array: Array, rows: _Rows) -> Array:
     return replace(array, rank=len(rows.sizes), extents=rows.sizes, strides=(), rows=rows.extents)
 
 
-def _note(name: str, scop: Scop) -> str:
-    texts = [one.text for statement in scop.statements for one in statement.accesses if one.array == name]
-    return f"{name} holds rows, as `{texts[0]}` tells, and is taken as an array with a dimension for each part."
+def _notes(names: Sequence[str], scop: Scop) -> Iterator[str]:
+    """What is said of the arrays called ``names``, all in one sentence."""
+    if not names:
+        return
+    texts = [next(f"`{one.text}`" for _, one in all_accesses(scop) if one.array == name) for name in names]
+    holds, tells, who = ("hold", "tell", "each") if len(names) > 1 else ("holds", "tells", "it")
+    yield (
+        f"{listed(names)} {holds} rows, as {listed(texts)} {tells}: {who} is taken as an array with a dimension for "
+        "each part of its subscript."
+    )
 
 
 def in_one_dimension(scop: Scop, values: Mapping[str, int]) -> Scop:

@@ -10,7 +10,7 @@ from polyviz.editing.places import places_of
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.mapping.locality import band_locality
 from polyviz.model.reason import Reason
-from polyviz.scheduling.explanation import listed
+from polyviz.model.words import listed
 from polyviz.transform.tree import bands
 
 if TYPE_CHECKING:

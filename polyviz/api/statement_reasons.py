@@ -9,7 +9,8 @@ from polyviz.analysis import find_reductions, parallelism
 from polyviz.analysis.strides import motions, statement_rows
 from polyviz.model.plan import PARALLEL, VECTOR
 from polyviz.model.reason import Reason
-from polyviz.scheduling.explanation import LOOP, listed
+from polyviz.model.words import listed
+from polyviz.scheduling.explanation import LOOP
 from polyviz.transform.tree import bands, marks_above, statements_under
 
 if TYPE_CHECKING:

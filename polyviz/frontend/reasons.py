@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.integers import reads_data
 from polyviz.frontend.spelling import spelled
+from polyviz.model.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +57,7 @@ def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]
         if not access.exact and not access.strides:
             texts.setdefault(access.reason, {}).setdefault(access.kind, {})[f"`{access.text}`"] = None
     return [
-        f"{statement} may {' and '.join(f'{kind} {_listed(found)}' for kind, found in kinds.items())}: {reason}"
+        f"{statement} may {' and '.join(f'{kind} {listed(found)}' for kind, found in kinds.items())}: {reason}"
         for reason, kinds in texts.items()
     ]
 
@@ -67,11 +68,6 @@ def linearised_notes(statement: str, accesses: Iterable[Access]) -> list[str]:
     if not found:
         return []
     return [
-        f"{statement}: the loops keep each part of {_listed(found)} within its stride, so two iterations meet in "
+        f"{statement}: the loops keep each part of {listed(found)} within its stride, so two iterations meet in "
         "a cell only where all parts are equal: dependences are known although the subscript is not affine."
     ]
-
-
-def _listed(texts: Iterable[str]) -> str:
-    *first, last = texts
-    return f"{', '.join(first)} and {last}" if first else last

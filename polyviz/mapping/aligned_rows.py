@@ -14,7 +14,7 @@ import islpy as isl
 
 from polyviz.model.plan import AlignedRows
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.explanation import listed
+from polyviz.model.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

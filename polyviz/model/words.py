@@ -1,4 +1,4 @@
-"""Numbers with their nouns, and notes in a line."""
+"""Numbers with their nouns, words one after the other, and notes in a line."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ def listed_notes(notes: Iterable[str]) -> str:
     'S1 runs as written; A is copied'
     """
     return "; ".join(note.removesuffix(".") for note in notes)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as an enumeration.
+
+    >>> listed(["S", "R", "T"]), listed(["S"])
+    ('S, R and T', 'S')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def waiting(places: int) -> str:

@@ -13,11 +13,10 @@ from polyviz.api.shown import inspector_bundle
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
-from polyviz.model.words import plural
+from polyviz.model.words import listed, plural
 from polyviz.notebook.idle import IDLENESS
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
-from polyviz.scheduling.explanation import listed
 from polyviz.views.front_end import ADVICE, widget_script
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ import islpy as isl
 from polyviz.model.details import ConcurrentStartDetails
 from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
+from polyviz.model.words import listed
 from polyviz.scheduling.band_search import BandState, FoundRow
 from polyviz.scheduling.carrying import CarryingRows
-from polyviz.scheduling.explanation import function_of, functions_of, listed, listing_of
+from polyviz.scheduling.explanation import function_of, functions_of, listing_of
 from polyviz.scheduling.independence import iterator_rows, rank
 from polyviz.scheduling.rows import AffineRow
 

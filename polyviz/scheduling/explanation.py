@@ -16,6 +16,7 @@ from polyviz.model.details import (
     RowDetails,
 )
 from polyviz.model.schedule import Decision
+from polyviz.model.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,15 +131,6 @@ def _pair(witness: Violation) -> InstancePair:
         sink_instance=witness.sink_instance,
         parameters=dict(witness.parameters),
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as an enumeration.
-
-    >>> listed(["S", "R", "T"])
-    'S, R and T'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def function_of(row: AffineRow, domain: isl.Set) -> str:

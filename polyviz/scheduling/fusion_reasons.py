@@ -11,7 +11,8 @@ import islpy as isl
 from polyviz.model.details import FusionDetails
 from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.explanation import function_of, listed
+from polyviz.model.words import listed
+from polyviz.scheduling.explanation import function_of
 from polyviz.scheduling.rows import multi_affine
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.details import GroupDetails, ReuseDetails, ReuseRowDetails
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.explanation import fallback_decision, functions_of, kind_of, listed, listing_of
+from polyviz.model.words import listed
+from polyviz.scheduling.explanation import fallback_decision, functions_of, kind_of, listing_of
 from polyviz.scheduling.row_problem import PER_PARAMETER
 
 if TYPE_CHECKING:

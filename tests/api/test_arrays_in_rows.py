@@ -81,7 +81,7 @@ def test_it_has_register_tiles_that_can_be_switched_off() -> None:
     kernel = pv.compile(product, target="c")
     kernel(*given)
     assert "A tile of" in kernel.source
-    assert any("holds rows" in note for note in kernel.scop.notes)
+    assert any("a, b and c hold rows" in note for note in kernel.scop.notes)
     plain = pv.compile(product, target="c", delinearise=False)
     plain(*given)
     assert "A tile of" not in plain.source
