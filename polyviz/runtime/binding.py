@@ -121,7 +121,8 @@ class Binder:
 
     def retyped(self, bound: Bound) -> Bound:
         """``bound``, a call of the same function, with the types that this part makes of it."""
-        return self._bound(bound.given, self._parameters(bound.given), self._types(bound.given))
+        own = self._bound(bound.given, self._parameters(bound.given), self._types(bound.given))
+        return replace(own, standing=bound.standing)
 
     def _bound(
         self, given: Mapping[str, Any], parameters: Mapping[str, int], types: Mapping[str, ArrayType]

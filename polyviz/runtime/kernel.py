@@ -305,7 +305,7 @@ class Kernel(Displayable):
 
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
-        kernel, bound = self._for_sizes_of(bound)
+        kernel, bound = self._for_sizes_of(self._binder.retyped(bound))
         found = kernel._compiled.get(_kind_of(bound))
         if found is not None:
             return found.program
@@ -321,7 +321,7 @@ class Kernel(Displayable):
 
         Afterwards ``target`` is the one that the call runs on. Raises ToolchainError, CodegenError.
         """
-        kernel, bound = self._for_sizes_of(bound)
+        kernel, bound = self._for_sizes_of(self._binder.retyped(bound))
         self._latest = kernel._compile(bound).program
 
     def _for_sizes_of(self, bound: Bound) -> tuple[Kernel, Bound]:

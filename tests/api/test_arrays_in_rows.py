@@ -10,6 +10,7 @@ import pytest
 import polyviz as pv
 from polyviz.errors import OutOfBoundsError
 from polyviz.model.program import ArrayType
+from polyviz.runtime.binding import Binder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,3 +180,12 @@ def test_programs_are_made_for_the_types_of_one_dimension_too() -> None:
     kernel = pv.compile(product, target="c")
     types = {name: ArrayType("float32", 1) for name in "abc"}
     assert "float (*restrict c)[c_extent1]" in kernel.specialise(types).text
+
+
+def test_a_call_that_others_have_bound_gets_the_program_that_fits_it() -> None:
+    kernel, binder = pv.compile(product, target="c"), Binder(pv.extract(product))
+    whole, more = (binder.bind(_arguments(9, 8, 7, more), {}) for more in (0, 3))
+    assert [name for name, _ in kernel.program_for(whole).rows] == ["a", "b", "c"]
+    assert not kernel.program_for(more).rows
+    kernel.prepare(more)
+    assert not kernel.program.rows
