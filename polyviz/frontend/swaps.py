@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.jumps import jumps_of
 from polyviz.frontend.literals import REBOUND, RETURNED
-from polyviz.frontend.regions import call_of
+from polyviz.frontend.regions import call_of, constant_of
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def _block(body: list[ast.stmt], around: _Around) -> list[ast.stmt] | None:
 class _Swap:
     """The loop ``node`` whose body ends by giving each of ``names`` what the one at the same place of ``values`` had.
 
-    ``body`` is the rest of it; ``start`` and ``stop`` are those of the range. ``comes_first``: it begins so instead.
+    ``body`` is the rest of it; ``start`` and ``stop`` are those of the range, ``step`` is 1 or -1. ``comes_first``: it
+    begins so instead.
     """
 
     node: ast.For
@@ -126,6 +127,7 @@ class _Swap:
     values: tuple[str, ...]
     start: ast.expr
     stop: ast.expr
+    step: int
     comes_first: bool
 
     @property
@@ -142,7 +144,10 @@ class _Swap:
     @property
     def count(self) -> ast.expr:
         """The number of steps."""
-        return call_of("max", _difference(self.stop, self.start), ast.Constant(0))
+        return call_of("max", self._steps_to(self.stop), ast.Constant(0))
+
+    def _steps_to(self, place: ast.expr) -> ast.expr:
+        return _difference(place, self.start) if self.step > 0 else _difference(self.start, place)
 
     def mark(self) -> Exchanged:
         """What a cell has to make good once it has run."""
@@ -155,7 +160,7 @@ class _Swap:
     def loop(self) -> ast.For:
         """The loop with a body for each meaning of the names."""
         variable = self.node.target.id if isinstance(self.node.target, ast.Name) else ""
-        done = _difference(ast.Name(variable, ast.Load()), self.start)
+        done = self._steps_to(ast.Name(variable, ast.Load()))
         first, *others = self.meanings
         meanings = [*others, first] if self.comes_first else [first, *others]
         loop = ast.For(self.node.target, self.node.iter, _variants(done, meanings, self.body, self.body[0]), [])
@@ -229,14 +234,17 @@ def _found(node: ast.For, names: GlobalNames) -> _Swap | None:
     if exchanged is None or not isinstance(node.target, ast.Name) or node.orelse:
         return None
     body, targets, values = exchanged
+    step = 1
     match node.iter:
         case ast.Call(func=function, args=[stop], keywords=[]) if names.canonical(function) == "range":
             start: ast.expr = ast.copy_location(ast.Constant(0), stop)
-        case ast.Call(func=function, args=[start, stop], keywords=[]) if names.canonical(function) == "range":
-            pass
+        case ast.Call(func=function, args=[start, stop, *by], keywords=[]) if names.canonical(function) == "range":
+            step = constant_of(by[0]) or 0 if by else 1
         case _:
             return None
-    swap = _Swap(node, body, targets, values, start, stop, comes_first)
+    if abs(step) != 1:
+        return None
+    swap = _Swap(node, body, targets, values, start, stop, step, comes_first)
     return swap if body and not any(jumps_of(body)) and len(list(swap.meanings)) <= MOST else None
 
 

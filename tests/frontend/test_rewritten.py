@@ -237,12 +237,45 @@ def test_an_exchange_that_cannot_be_followed_is_refused(text: str) -> None:
         "i = 2\nwhile i <= n - 1:\n    A[i] = i\n    i = i + 3\nA[0] = i",
         "i = n - 1\nwhile i > 0:\n    A[i] = A[i - 1]\n    i -= 1\nA[0] = i",
         "i = 0\nwhile i < n:\n    j = i\n    while j < len(A):\n        A[j] += i\n        j += 2\n    i += 1",
+        "i = -1\nwhile i < n - 1:\n    i += 1\n    if A[i] > 3:\n        continue\n    A[i] += i\nA[0] = i",
+        "i = n\nwhile i > 0:\n    A[i - 1] += i\n    i -= 1\n    A[i] += i",
+        "i = 0\nwhile i < n:\n    i += 1\n    for j in range(i):\n        if j > 2: break\n        A[j] = i",
+        "i = 1\nwhile i < n:\n    i += 1\n    A[0] += i\n    i += 1\nA[1] = i",
+        "i = 0\nfor j in range(3):\n    while i < n:\n        A[i] += j\n        i += 1\n    i = j",
     ],
 )
 @pytest.mark.parametrize("form", ["cell", "function"])
 def test_a_while_that_counts(loops: str, n: int, form: str) -> None:
     text = loops if form == "cell" else "def f(A, n):\n    " + loops.replace("\n", "\n    ")
     agree(text, A=np.arange(7.0), n=n)
+
+
+@pytest.mark.parametrize(
+    "loops",
+    ["i = 0\nwhile i < n:\n    i += 1\n    A[i - 1] = i", "while n > 0:\n    n -= 1\n    A[n] = n"],
+)
+def test_the_line_that_counts_may_stand_anywhere(loops: str) -> None:
+    [statement] = extract("def f(A, n):\n    " + loops.replace("\n", "\n    ")).statements[-1:]
+    assert len(statement.iterators) == 1
+
+
+STEPS = {
+    "counted last": "t = 0\nwhile t < n:\n    BODY\n    A, B = B, A\n    t += 1",
+    "counted first": "t = 0\nwhile t < n:\n    t += 1\n    BODY\n    A, B = B, A",
+    "counted before the exchange": "t = 2\nwhile t <= n:\n    BODY\n    t = t + 1\n    A, B = B, A\nA[0] = t",
+    "counted down": "while n > 0:\n    BODY\n    A, B = B, A\n    n -= 1",
+    "backwards": "for t in range(n, 0, -1):\n    BODY\n    A, B = B, A",
+    "by one": "for t in range(1, n, 1):\n    BODY\n    A, B = B, A",
+}
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 6])
+@pytest.mark.parametrize("name", STEPS)
+def test_names_are_exchanged_however_steps_are_counted(name: str, steps: int) -> None:
+    body = STEPS[name].replace("BODY", "for i in range(1, len(A) - 1): B[i] = 0.5 * (A[i - 1] + A[i + 1]) + n")
+    text = "def f(A, B, n):\n    " + (body + "\nA[1] += B[2]").replace("\n", "\n    ")
+    agree(text, A=np.arange(6.0) ** 2, B=np.ones(6), n=steps)
+    assert not any("exchanges the elements" in note for note in extract(text).notes)
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 6])
