@@ -345,9 +345,27 @@ class _Visitor(ast.NodeVisitor):
             self.usage.names |= _names(node.value)
             self._lengths(node.value)
             return
+        if self._several_sizes(node):
+            return
         self._unpacked_shape(node)
         self._patterned(names, node.value)
         self._visit_at("data", node.value)
+
+    def _several_sizes(self, node: ast.Assign) -> bool:
+        """``oh, ow = h // 2, w // 2``: names that get values side by side, each from its own."""
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            case _:
+                return False
+        are_sizes = all(is_size_form(value, self._canonical) for value in values)
+        if not (are_sizes and len(names) == len(targets) == len(values)):
+            return False
+        self._flows += zip(names, values, strict=True)
+        for value in values:
+            self.usage.names |= _names(value)
+            self._lengths(value)
+        return True
 
     def _lengths(self, value: ast.expr) -> None:
         for part in ast.walk(value):

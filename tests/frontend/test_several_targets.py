@@ -44,3 +44,17 @@ def test_rows_that_change_places_are_refused(line: str) -> None:
     text = f"def f(x, y, A):\n    A[0, 0] = x[0] = y[0] = 1\n    {line}"
     with pytest.raises(pv.UnsupportedSyntaxError, match="no copy for NumPy"):
         pv.extract(text)
+
+
+@pytest.mark.parametrize("line", ["rows, columns = n // 2, m - 1", "rows, columns = n, m", "rows, columns = 2, len(x)"])
+def test_sizes_get_names_side_by_side(line: str) -> None:
+    text = f"""
+def f(x, n, m):
+    {line}
+    out = np.zeros(rows * columns)
+    for i in range(rows):
+        for j in range(columns):
+            out[i * columns + j] = x[j] + i
+    return out
+"""
+    agree(text, x=np.arange(6.0), n=5, m=4)
