@@ -97,7 +97,7 @@ class _PythonProgram:
         spelled = (*(parameter.name for parameter in self.scop.parameters), *inner_iterators(self.scop))
         names = {name: self.identifiers.of(name) for name in spelled}
         self.index = self.identifiers.derived("index")
-        self.failures = run_time_failures(self.scop)
+        self.failures = () if self.plan.untested else run_time_failures(self.scop)
         self.printer = PythonExpressionPrinter(names, self._element)
         private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = {name: kind.dtype for name, kind in self.types.items()}

@@ -136,3 +136,15 @@ def test_the_last_place_is_told_where_the_quotient_is_whole(cells: int) -> None:
 @pytest.mark.parametrize("again", ["+= int(A[i])", "= int(A[i])", "= 1 - k"])
 def test_places_that_data_or_they_themselves_decide_are_not_known(again: str) -> None:
     assert standing(NEITHER.format(again=again), np.zeros(40), np.zeros(40)) == TESTED
+
+
+def test_numba_tests_nothing_either_where_nothing_can_fail() -> None:
+    kernel = pv.compile(function_of(COUNT), target="numba")
+    counts, places = np.zeros(256, np.int64), np.array([4, 0, 4, 255] * 100, np.uint8)
+    kernel(counts, places)
+    assert counts[[0, 4, 255]].tolist() == [100, 200, 100]
+    assert "boundscheck" not in kernel.source
+    with pytest.raises(pv.errors.OutOfBoundsError):
+        kernel(counts[:255], places)
+    assert "boundscheck" in kernel.source
+    assert counts.sum() == 400
