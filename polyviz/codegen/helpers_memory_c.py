@@ -24,6 +24,35 @@ static inline void *{name}(size_t size)
 }
 """
     ),
+    ("kept_memory", ""): Helper(
+        """\
+/* Memory that a call leaves to the next, its size in front: new pages take longer to get than to fill. */
+static inline void *{name}(void **kept, size_t size)
+{
+    size_t *front = __atomic_exchange_n(kept, NULL, __ATOMIC_ACQUIRE);
+    if (!front || *front < size) {
+        free(front);
+        front = memory_for(size + 64);
+        if (!front)
+            return NULL;
+        *front = size;
+    }
+    return (char *)front + 64;
+}
+""",
+        uses=("memory_for",),
+    ),
+    ("leave_memory", ""): Helper(
+        """\
+static inline void {name}(void **kept, void *memory)
+{
+    if (!memory)
+        return;
+    size_t *front = (size_t *)((char *)memory - 64);
+    free(*front < 32 << 20 ? __atomic_exchange_n(kept, front, __ATOMIC_ACQ_REL) : front);
+}
+"""
+    ),
     ("take_memory", ""): Helper(
         """\
 /* Memory that is kept from call to call: new pages take longer to get than to fill. One call has it at a time. */

@@ -80,12 +80,17 @@ class TemporaryPrinter:
         if len(names) < 2:
             return [*lines, *(f"if (!{name}) return {NO_MEMORY};" for name in names)]
         lines.append(f"if ({' || '.join(f'!{name}' for name in names)}) {{")
-        lines += [f"    free({name});" for name in names]
+        lines += [f"    {release}" for release in self.releases()]
         return [*lines, f"    return {NO_MEMORY};", "}"]
 
     def releases(self) -> list[str]:
         """Lines that give it back."""
-        return [f"free({self._copies(expansion)});" for expansion in self.expansions]
+        names = [self._copies(expansion) for expansion in self.expansions]
+        return [f"leave_memory(&{self._kept(name)}, {name});" for name in names]
+
+    def _kept(self, name: str) -> str:
+        """What keeps the memory of the copies called ``name`` from one call to the next."""
+        return self.arrays.added(f"{name}_kept")
 
     def _copies(self, expansion: Expansion) -> str:
         return self.arrays.identifier(private_name(self.scop, expansion.array))
@@ -102,5 +107,7 @@ class TemporaryPrinter:
         sizes = "".join(f"[{extent}]" for extent in extents)
         inner = "".join(f"[{extent}]" for extent in extents[1:])
         declared = f"(*restrict {name}){inner}" if inner else f"*restrict {name}"
-        self.printer.helpers.add("memory_for")
-        return [*lines, f"{kind} {declared} = memory_for(sizeof({kind}{sizes}));  // one copy per iteration"]
+        kept = self._kept(name)
+        self.printer.helpers.update(("kept_memory", "leave_memory"))
+        memory = f"kept_memory(&{kept}, sizeof({kind}{sizes}))"
+        return [f"static void *{kept};", *lines, f"{kind} {declared} = {memory};  // one copy per iteration"]
