@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,4 +261,26 @@ def test_many_copies_of_a_temporary_are_on_large_pages() -> None:
         label = np.zeros(count, dtype=np.int64)
         kernel(centres[chosen] + 1e-9, centres, label)
         np.testing.assert_array_equal(label, chosen)
-    assert "= memory_for(sizeof(double[s_extent0][s_extent1]))" in kernel.source
+    assert "= kept_memory(&s_kept, sizeof(double[s_extent0][s_extent1]))" in kernel.source
+
+
+def test_copies_of_temporaries_are_for_one_call_at_a_time() -> None:
+    text = """
+    def turned(A, B):
+        for i in range(A.shape[0]):
+            t = A[i] * A[i]
+            B[i] = t / (1.0 + t)
+    """
+    function = function_of(text)
+    schedule = "[A_shape_0] -> { S0[i] -> [0, i]; S1[i] -> [1, -i] }"
+    kernel = pv.compile(function, schedule=schedule, target="c")
+    assert "kept_memory(&t_kept" in kernel.source
+
+    def agrees(count: int) -> bool:
+        given, result = np.arange(count) / 7, np.zeros(count)
+        kernel(given, result)
+        return bool(np.allclose(result, given**2 / (1.0 + given**2)))
+
+    assert all(map(agrees, (10, 3000, 7, 0, 5000, 1)))
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(agrees, [20000, 100, 30000, 50] * 10))
