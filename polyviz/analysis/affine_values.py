@@ -11,7 +11,10 @@ from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from polyviz.model.expression import Expression
+    from polyviz.model.linear import Terms
     from polyviz.model.scop import Statement
+
+_PARAMETER = isl.dim_type.param
 
 
 def affine_value(statement: Statement, value: Expression) -> isl.Aff | None:
@@ -27,17 +30,23 @@ def affine_value(statement: Statement, value: Expression) -> isl.Aff | None:
     inner = {part.iterator for node in statement.body for part in walk(node) if isinstance(part, Loop)}
     if terms is None or not inner.isdisjoint(terms):
         return None
-    space = statement.domain.get_space()
+    return sum_of(terms, statement.domain.get_space(), statement.iterators)
+
+
+def sum_of(terms: Terms, space: isl.Space, iterators: tuple[str, ...] = ()) -> isl.Aff | None:
+    """The linear combination ``terms`` over ``space``, whose dimensions are ``iterators``; None where it has others.
+
+    >>> print(sum_of({"n": 2, "": 1}, isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 1).set_dim_name(_PARAMETER, 0, "n")))
+    [n] -> { [(1 + 2n)] }
+    """
     found = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)).add_constant_val(isl.Val(terms.get("", 0)))
     for name, coefficient in terms.items():
         if not name:
             continue
-        if name in statement.iterators:
-            found = found.add_coefficient_val(
-                isl.dim_type.in_, statement.iterators.index(name), isl.Val(coefficient)
-            )
-        elif (position := space.find_dim_by_name(isl.dim_type.param, name)) >= 0:
-            found = found.add_coefficient_val(isl.dim_type.param, position, isl.Val(coefficient))
+        if name in iterators:
+            found = found.add_coefficient_val(isl.dim_type.in_, iterators.index(name), isl.Val(coefficient))
+        elif (position := space.find_dim_by_name(_PARAMETER, name)) >= 0:
+            found = found.add_coefficient_val(_PARAMETER, position, isl.Val(coefficient))
         else:
             return None
     return found

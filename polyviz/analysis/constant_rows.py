@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.affine_values import sum_of
 from polyviz.model.expression import Constant, Element, walk
 from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.linear import linear_terms, written
@@ -201,14 +202,9 @@ def _rounded(number: int, divisor: int) -> int:
 
 def _aff(terms: Terms, statement: Statement) -> isl.Aff:
     """``terms`` over the instances of ``statement``."""
-    space = statement.domain.get_space()
-    value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)).set_constant_val(isl.Val(terms.get("", 0)))
-    for name, factor in terms.items():
-        if name in statement.iterators:
-            value = value.set_coefficient_val(_IN, statement.iterators.index(name), isl.Val(factor))
-        elif name:
-            value = value.set_coefficient_val(_PARAMETER, space.find_dim_by_name(_PARAMETER, name), isl.Val(factor))
-    return value
+    found = sum_of(terms, statement.domain.get_space(), statement.iterators)
+    assert found is not None
+    return found
 
 
 def _terms(relation: isl.Map, statement: Statement) -> Terms | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.affine_values import sum_of
 from polyviz.analysis.constant_rows import elements
 from polyviz.model.expression import Binary, Constant, Element, Name, walk
 from polyviz.model.linear import linear_terms
@@ -23,11 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from polyviz.model.expression import Expression
-    from polyviz.model.linear import Terms
     from polyviz.model.linearised import Stride
     from polyviz.model.scop import Access, Array, Scop, Statement
-
-_PARAMETER = isl.dim_type.param
 
 Subscripts = tuple["Expression", ...]
 
@@ -186,11 +184,6 @@ def _count(array: Array, scop: Scop, layout: _Layout) -> Expression | None:
 
 def _size(extent: Expression, scop: Scop) -> isl.PwAff:
     """``extent``, which is linear, over the parameters."""
-    terms: Terms = linear_terms(extent) or {}
-    space = scop.context.get_space()
-    value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)).set_constant_val(isl.Val(terms.get("", 0)))
-    for name, factor in terms.items():
-        if name:
-            place = space.find_dim_by_name(_PARAMETER, name)
-            value = value.set_coefficient_val(_PARAMETER, place, isl.Val(factor))
-    return isl.PwAff.from_aff(value)
+    found = sum_of(linear_terms(extent) or {}, scop.context.get_space())
+    assert found is not None
+    return isl.PwAff.from_aff(found)

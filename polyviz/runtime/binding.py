@@ -130,7 +130,7 @@ class Binder:
         """The call, with the shapes of arrays in rows, which its sizes tell."""
         rows = rows_of_call(self.scop, given, parameters)
         seen = {name: shape or () for name, shape in rows.items() if name in self.arrays}
-        known = {name: self._known_row(self.arrays[name], shape) for name, shape in seen.items()}
+        known = {name: self._known_row(self.arrays[name], seen[name]) for name in seen if types[name].layout == "C"}
         in_rows = {name: replace(types[name], short=row) for name, row in known.items()}
         return Bound(given, parameters, {**types, **in_rows}, rows=rows)
 
