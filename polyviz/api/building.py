@@ -35,6 +35,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.superposition import Superposition
 from polyviz.model.techniques import techniques_for
+from polyviz.runtime.few_steps import few_steps
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
@@ -115,32 +116,63 @@ class _Builder:
             told = {**told, "group": False}
         chosen = choose_schedule(scop, dependences, self.schedule, told, self.at_hand.sizes)
         planner = _Planner(scop, dependences, chosen, self.options, self.target, self.decisions, switches_of_plan)
+        return self._kernel(planner, told, given, made)
+
+    def _kernel(
+        self, planner: _Planner, told: Mapping[str, Any], given: Scop | None, made: type[Kernel] = Kernel
+    ) -> Kernel:
+        """The kernel that ``planner`` plans; ``given`` is the part before its statements were made easier, or None
+        where calls are not asked for what would suit them better."""
+        scop = planner.scop
 
         @exclusive
         def turned(names: frozenset[str], place: str) -> Turned:
             part = with_transposed_arrays(scop, names)
             again = find_dependences(part)
             named = is_scheduler(self.schedule)
-            order = choose_schedule(part, again, self.schedule, told, self.at_hand.sizes) if named else chosen
+            order = (
+                choose_schedule(part, again, self.schedule, told, self.at_hand.sizes) if named else planner.chosen
+            )
             other = replace(planner, scop=part, dependences=again, chosen=order)
             return Turned(part, again, other.plan(place), OtherPlans(None, cache(other.without_register_tiles)))
 
         plain = cache(planner.without_register_tiles)
         is_automatic = (self.target, self.resolved) == ("auto", AUTOMATIC[0])
         otherwise = partial(planner.plan, AUTOMATIC[1]) if is_automatic else None
-        in_rows = not self.is_known and any(array.rows for array in scop.arrays)
-        flat = partial(self._in_one_dimension, given) if in_rows else None
-        for_sizes = partial(self._for_sizes, given) if self._asks_for_sizes(given) else None
+        others = OtherPlans(otherwise, plain, turned, transposable(scop))
+        plan = planner.plan(self.resolved)
+        if given is not None:
+            in_rows = not self.is_known and any(array.rows for array in scop.arrays)
+            others = replace(
+                others,
+                for_sizes=partial(self._for_sizes, given) if self._asks_for_sizes(given) else None,
+                in_one_dimension=partial(self._in_one_dimension, given) if in_rows else None,
+                few_steps=None if self.options.sizes else few_steps(plan, partial(self._in_low_rows, planner, told)),
+            )
         return made(
             scop,
-            dependences,
-            planner.plan(self.resolved),
+            planner.dependences,
+            plan,
             original_of(scop, self.source, self.namespace),
             floating_point=self.options.contract,
             overlap=self.options.overlap,
             signature=signature_of(self.source),
-            others=OtherPlans(otherwise, plain, turned, transposable(scop), for_sizes, flat),
+            others=others,
         )
+
+    @exclusive
+    def _in_low_rows(self, planner: _Planner, told: Mapping[str, Any], height: int) -> Kernel:
+        """The kernel for calls with few steps over time: rows of tiles take no more than ``height`` of them."""
+        text = (
+            f"made for calls with few steps over time: a row of tiles takes {height} of them, so that every thread "
+            "finds one; calls with more steps run the program with higher rows"
+        )
+        low = replace(
+            planner,
+            decisions=(*planner.decisions, Decision("few-steps", text)),
+            switches={**planner.switches, "height": height},
+        )
+        return self._kernel(low, told, None)
 
     @property
     def _may_change(self) -> bool:

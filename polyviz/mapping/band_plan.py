@@ -11,10 +11,11 @@ from polyviz.mapping.aligned_rows import aligned_rows_decision
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
+from polyviz.mapping.short_loops import values_of
 from polyviz.mapping.thread_copies import copies_decision
 from polyviz.mapping.time_steps import time_steps_decision
 from polyviz.mapping.work import region_extents, rows_of, tile_row_extents
-from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, ParallelWork
+from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, ParallelWork, TileRows
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, node_at, statements_under
 
@@ -109,8 +110,15 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         )
         if plan.pipeline and plan.chains:
             extents = (*extents, extents[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(CHAIN_STEP)))
-        found.append(ParallelWork(mark_of(plan, number), extents, plan.copies, plan.aligned))
+        tile_rows = _tile_rows(band, plan) if plan.pipeline else None
+        found.append(ParallelWork(mark_of(plan, number), extents, plan.copies, plan.aligned, tile_rows))
     return tuple(found)
+
+
+def _tile_rows(band: isl.ScheduleNode, plan: BandPlan) -> TileRows:
+    first = plan.tile_order[0]
+    rows = band.band_get_partial_schedule().intersect_domain(band.get_domain())
+    return TileRows(values_of(rows.get_at(first)), plan.sizes[first])
 
 
 def mark_of(plan: BandPlan, number: int) -> str:

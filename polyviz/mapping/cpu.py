@@ -110,6 +110,7 @@ def make_plan(
     pipeline: bool = True,
     collapse: bool = True,
     align: bool = True,
+    height: int | None = None,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -125,8 +126,8 @@ def make_plan(
     branching, ``versions`` that subscripts are tested at loops' ends, ``factor`` that common factors are taken out of
     sums where ``contract`` lets these be reordered, ``reciprocal`` that quotients by numbers become products, ``late``
     that terms which wait for an iteration before come last, ``rows_ahead`` that rows are asked for early (all in ``c``
-    only), ``once_more`` that final values of temporaries are computed apart. The rest is for loops that wait for memory
-    (``MemoryRules``).
+    only), ``once_more`` that final values of temporaries are computed apart; ``height`` is that of rows of tiles, where
+    calls have few steps over time. The rest is for loops that wait for memory (``MemoryRules``).
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -145,7 +146,7 @@ def make_plan(
     if target not in COMPILED and tile is False and not in_order:
         mapped = as_scheduled(scop, schedule.tree)
     else:
-        tiles = TileSizes(tile, processor)
+        tiles = TileSizes(tile, processor, height)
         mapped = _mapped(scop, dependences, schedule, tiles, registers, rules, blocks, forms)
     if target == "c" and not (tile or in_order):
         mapped = hold_tiles(scop, dependences, mapped, registers.processor) if registers is not None else mapped
@@ -263,7 +264,7 @@ def _transform(
             plan = as_stencil(scop, dependences, tree, plan, tiles, vectors, interleave=forms.interleave)
         shares = plan.collapse and forms.collapse and not is_short_member(tree, path, plan.order[1])
         plan = replace(plan, collapse=shares)
-        plans.append(in_rows(scop, tree, plan, tile, align=forms.align) if forms.pipeline else plan)
+        plans.append(in_rows(scop, tree, plan, tiles, align=forms.align) if forms.pipeline else plan)
     plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))

@@ -48,10 +48,14 @@ def iterations_inside(statement: Statement, rows: Sequence[Row]) -> float:
     return prod(longest(statement.domain, loop) for loop in still)
 
 
+def values_of(row: isl.UnionPwAff) -> isl.Set:
+    """The values of a schedule row, for the parameters."""
+    return isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(row).range())
+
+
 def most_values(row: isl.UnionPwAff) -> float:
     """The largest number of values that a schedule row may have."""
-    values = isl.UnionMap.from_union_pw_aff(row).range()
-    line = isl.Set.from_union_set(values).project_out_all_params()
+    line = values_of(row).project_out_all_params()
     length = solved(lambda: line.dim_max_val(0).sub(line.dim_min_val(0)))
     return inf if length is None or not length.is_int() else float(length.to_python() + 1)
 

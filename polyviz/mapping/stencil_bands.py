@@ -19,6 +19,7 @@ from polyviz.mapping.interleave import (
 )
 from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.short_loops import are_written_out, has_long_rows, most_values
+from polyviz.mapping.tile_sizes import row_height
 from polyviz.mapping.time_steps import steps_together
 from polyviz.transform.tree import node_at, statements_under
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from polyviz.analysis import BandProperties
     from polyviz.mapping.band_plan import BandPlan
-    from polyviz.mapping.tile_sizes import Tile, TileSizes
+    from polyviz.mapping.tile_sizes import TileSizes
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
@@ -38,8 +39,6 @@ LONG_ROWS = 4
 """Loops of a band from which on rows are taken whole: the arrays of three dimensions have short ones, which no tile of
 constant size would fit."""
 
-ROWS = 4
-"""Rows of tiles at least, where the time is known to be short: threads share nothing else."""
 FEW_LOOPS = 2
 """Loops of a band that has no rows: one over time and one over columns."""
 
@@ -108,26 +107,30 @@ def as_stencil(
     return replace(plan, sizes=own if tiles.given is None else plan.sizes, rows=rows, diagonals=chains)
 
 
-def in_rows(scop: Scop, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, align: bool) -> BandPlan:
+def in_rows(scop: Scop, tree: isl.Schedule, plan: BandPlan, tiles: TileSizes, *, align: bool) -> BandPlan:
     """``plan`` with its tiles in rows that threads take in turn, where it is for wavefronts.
 
     There are more rows, and tiles in each, where there are known to be too few: as many steps as the time has at most
-    would be one row, for one thread. The second tile loop, along which a row waits for the one before, is the first
-    that may have several tiles. With ``align`` arrays are copied where vectors across cache lines cost more.
+    would be one row, for one thread, and threads share nothing else. The second tile loop, along which a row waits for
+    the one before, is the first that may have several tiles. With ``align`` arrays are copied where vectors across
+    cache lines cost more.
     """
     if not plan.wavefront or plan.concurrent:
         return plan
     band = node_at(tree, plan.path)
     aligned = aligned_rows(scop, statements_under(band)) if align and plan.row_block else None
     plan = replace(plan, pipeline=True, aligned=aligned)
-    if tile or plan.updates:
+    if tiles.given or plan.updates:
         return plan
     rows = band.band_get_partial_schedule().intersect_domain(band.get_domain())
     lengths = [most_values(rows.get_at(member)) for member in range(len(plan.order))]
     sizes, (first, *others) = list(plan.sizes), plan.tile_order
-    if lengths[first] <= SHORT:
+    height = tiles.height
+    if height is None and lengths[first] <= SHORT:
+        height = row_height(int(lengths[first]), tiles.threads, sizes[first])
+    if height is not None:
         together = 1 if plan.steps is None else plan.steps.count
-        sizes[first] = min(sizes[first], -(-int(lengths[first]) // (ROWS * together)) * together)
+        sizes[first] = min(sizes[first], -(-height // together) * together)
     others.sort(key=lambda member: lengths[member] <= sizes[member])
     return replace(plan, sizes=tuple(sizes), tile_order=(first, *others))
 

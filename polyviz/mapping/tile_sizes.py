@@ -42,11 +42,16 @@ _MOST_ROWS = 64
 """Rows of a tile that is to leave enough of them to every front."""
 _MOST_PLANES = 16
 _MOST_STEPS = 16
+_FEW_ROWS = 4
+"""Rows of tiles at least, where no processor is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileSizes:
     """The tile sizes for bands on one processor; ``given`` by the user, or False, for none, or None.
+
+    ``height``: how many steps over time a row of tiles has at most, where calls take so few that threads would find too
+    few rows.
 
     >>> TileSizes(None, Processor(64, 32, 48 * 1024, 2048 * 1024, 2)).wavefront
     (32, 64, 256)
@@ -56,6 +61,12 @@ class TileSizes:
 
     given: Tile
     processor: Processor | None = None
+    height: int | None = None
+
+    @property
+    def threads(self) -> int:
+        """How many rows of tiles there should be at least, where the steps over time are known to be few."""
+        return _FEW_ROWS if self.processor is None else max(2, self.processor.cores)
 
     @property
     def _known(self) -> Processor:
@@ -161,6 +172,17 @@ class TileSizes:
             return sizes
         side = self.row if len(sizes) == 2 else self.rows
         return (side, side, *sizes[2:])
+
+
+def row_height(steps: int, threads: int, most: int) -> int:
+    """How many of the ``steps`` over time, ``most`` at most, are a row of tiles, for ``threads`` that take rows in turn
+    to have about as many of them.
+
+    >>> row_height(8, 2, 16), row_height(40, 2, 16), row_height(500, 2, 16)
+    (4, 10, 16)
+    """
+    turns = -(-steps // (threads * most))
+    return -(-steps // (threads * turns))
 
 
 def _power(fitting: int, least: int, most: int) -> int:

@@ -227,19 +227,29 @@ class AlignedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class TileRows:
+    """Rows of tiles: the ``values`` of the loop that they are cut from, and how many of these are the ``height`` of a
+    row."""
+
+    values: isl.Set
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the loop under the mark called ``mark``, or a row of its tiles, has to do: the product of
     ``extents``.
 
     ``copies`` are arrays that every iteration fills before it reads them: each thread works on a copy of its own, but
     in the last iteration on the array itself. ``aligned`` arrays are copied before the loop and back behind it, where
-    that pays.
+    that pays. ``rows`` are those that threads take in turn.
     """
 
     mark: str
     extents: tuple[isl.PwAff, ...]
     copies: tuple[str, ...] = ()
     aligned: AlignedRows | None = None
+    rows: TileRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType, FloatingPoint, Program
     from polyviz.model.scop import Scop
+    from polyviz.runtime.few_steps import FewSteps
     from polyviz.runtime.kernel import Kernel
 
 TURNING = ("c", "numba")
@@ -42,7 +43,7 @@ class OtherPlans:
     behind that were arranged around them. ``turned``: for the names of some of the ``turnable`` arrays, which lie in
     Fortran order, and a target. ``for_sizes``: the kernel for calls with short sizes, to which these are known; None
     where there is none but the one for any sizes. ``in_one_dimension``: the kernel for calls whose arrays hold no whole
-    number of the rows in which the loops look at them.
+    number of the rows in which the loops look at them. ``few_steps``: makes those for calls with few steps over time.
     """
 
     substitute: Callable[[], Plan] | None
@@ -51,6 +52,7 @@ class OtherPlans:
     turnable: frozenset[str] = frozenset()
     for_sizes: Callable[[Mapping[str, int]], Kernel] | None = None
     in_one_dimension: Callable[[], Kernel] | None = None
+    few_steps: FewSteps | None = None
 
 
 class Specialiser:

@@ -7,7 +7,8 @@ Verdoolaege and Janssens, *Scheduling for PPCG* (2017), for the sums and the rel
 
 A sum of iterators that only brings reads of one cell together, where no dependence asks for it, is not worth what it
 costs: domains that are no longer rectangular, and subscripts that move along no row of memory. There the distances of
-reads count last.
+reads count last. So it is with a longer sum among skewed rows: reads of the edge of a grid, which no step writes, would
+have ``t + i + j`` after ``t + i``, where ``t + j`` leaves the elements of a row together.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 NO_PARALLEL_ROW = "a parallel row was asked for: there is none"
 NOT_SKEWED = "a skewed row would bring nothing closer but reads of one cell"
 STOPPED_PARALLEL = "the search for a parallel row was stopped at its limit"
+
+_A_LONG_SUM = 3
+"""So many iterators: one that follows the steps, and one that follows a loop inside them, are what tiles need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +64,18 @@ class CloseRows:
         return found and replace(found, note="; ".join(filter(None, (found.note, note))))
 
     def _close_row(self, state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
-        """The closest row; without sums of iterators where these serve reads only and the loops are whole so far."""
+        """The closest row; without sums of iterators, or with shorter ones, where these serve reads only."""
         found = self._closest_row(state, workbench, state.graph.proximity, coincident=coincident)
         if found is None or not any(map(_is_sum, found.rows.values())):
             return found
-        if any(_is_sum(row) for node in state.graph.nodes for row in node.rows):
+        is_skewed = any(_is_sum(row) for node in state.graph.nodes for row in node.rows)
+        if is_skewed and max(map(_iterators, found.rows.values())) < _A_LONG_SUM:
             return found
         try:
             plain = self._closest_row(state, workbench, _ordered_pairs(state.graph), coincident=coincident)
         except SolveLimitError:
             return found
-        if plain is None or plain.coincident < found.coincident or any(map(_is_sum, plain.rows.values())):
+        if plain is None or plain.coincident < found.coincident or not _is_simpler(plain, found, is_skewed):
             return found
         return replace(plain, note="; ".join(filter(None, (plain.note, NOT_SKEWED))))
 
@@ -95,9 +100,21 @@ class CloseRows:
         return chosen_row(problem, state, workbench, ideal=ideal, coincident=coincident)
 
 
+def _iterators(row: AffineRow) -> int:
+    """How many iterators take part."""
+    return sum(map(bool, row.iterators))
+
+
 def _is_sum(row: AffineRow) -> bool:
-    """Whether several iterators take part."""
-    return sum(map(bool, row.iterators)) > 1
+    return _iterators(row) > 1
+
+
+def _is_simpler(plain: FoundRow, found: FoundRow, is_skewed: bool) -> bool:
+    """Whether ``plain`` has no sums, or after skewed rows shorter ones than ``found`` for some and longer for none."""
+    if not is_skewed:
+        return not any(map(_is_sum, plain.rows.values()))
+    pairs = [(_iterators(plain.rows[name]), _iterators(row)) for name, row in found.rows.items()]
+    return all(mine <= other for mine, other in pairs) and any(mine < other for mine, other in pairs)
 
 
 def _ordered_pairs(graph: DependenceGraph) -> tuple[Edge, ...]:

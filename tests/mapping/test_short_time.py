@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.mapping import make_plan, row_height
+from polyviz.mapping.tile_sizes import TileSizes
+from polyviz.model.processor import Processor
+from polyviz.runtime.machine import this_machine
 from tests.running import function_of
 
 STEPS = """
@@ -30,12 +34,24 @@ def colours(A, f):
 """
 
 
-@pytest.mark.parametrize(("count", "size"), [("10", 3), ("2", 1), ("60", 15), ("T", 16), ("100", 16)])
-def test_there_are_rows_of_tiles_for_several_threads(count: str, size: int) -> None:
+@pytest.mark.parametrize("count", ["10", "2", "60", "T", "100"])
+def test_there_are_rows_of_tiles_for_all_threads(count: str) -> None:
     text = STEPS.format(count=count).replace("(A, B)", "(A, B, T)" if count == "T" else "(A, B)", 1)
     kernel = pv.compile(function_of(text), target="c")
-    assert f"the band is tiled by {size} x 32 x 256" in kernel.report()
+    processor = this_machine().processor
+    usual = TileSizes(None, processor).of_stencil((0, 1, 2), chains=False, together=True)[0]
+    size = row_height(int(count), max(2, processor.cores), usual) if count in ("10", "2", "60") else usual
+    assert f"the band is tiled by {size} x " in kernel.report()
     assert "#pragma omp parallel" in kernel.source
+
+
+@pytest.mark.parametrize(("cores", "size"), [(2, 5), (4, 3), (64, 1)])
+def test_the_more_threads_the_lower_are_the_rows(cores: int, size: int) -> None:
+    scop = pv.extract(STEPS.format(count="10"))
+    known = pv.analysis.dependences(scop)
+    processor = Processor(32, 16, 32 * 1024, 512 * 1024, cores)
+    plan = make_plan(scop, known, pv.schedule(scop, "pluto"), "c", processor=processor)
+    assert any(decision.text.startswith(f"the band is tiled by {size} x ") for decision in plan.decisions)
 
 
 def test_rows_wait_along_a_loop_with_several_tiles() -> None:

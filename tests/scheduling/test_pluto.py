@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from polyviz.analysis import check, dependences
 from polyviz.frontend import extract
 from polyviz.scheduling import schedule
+from polyviz.scheduling.closeness import NOT_SKEWED
 from tests.analysis.programs import Program, programs
 from tests.scheduling import kernels
 from tests.scheduling.bands import bands_text
@@ -30,6 +31,24 @@ def test_seidel_is_skewed_as_in_the_literature() -> None:
     assert [member.rows["S"] for member in band.members] == ["t", "t + i", "2t + i + j"]
     assert band.permutable
     assert not any(member.coincident for member in band.members)
+
+
+def test_reads_of_the_edge_make_no_longer_sums() -> None:
+    """No step writes the edge of the grid: its reads would be closer along ``2t + i + j``, as nothing else would be."""
+    text = """
+    def f(A, B, T, n, m):
+        for t in range(T):
+            for i in range(1, n - 1):
+                for j in range(1, m - 1):
+                    B[i, j] = 0.25 * (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1])
+            for i in range(1, n - 1):
+                for j in range(1, m - 1):
+                    A[i, j] = 0.25 * (B[i - 1, j] + B[i + 1, j] + B[i, j - 1] + B[i, j + 1])
+    """
+    result = schedule(extract(text), "pluto")
+    (band,) = result.bands
+    assert [member.rows["S0"] for member in band.members] == ["t", "2t + i", "2t + j"]
+    assert any(NOT_SKEWED in decision.text for decision in result.decisions)
 
 
 @pytest.mark.parametrize(
