@@ -75,7 +75,7 @@ class CloseRows:
             plain = self._closest_row(state, workbench, _ordered_pairs(state.graph), coincident=coincident)
         except SolveLimitError:
             return found
-        if plain is None or plain.coincident < found.coincident or not _is_simpler(plain, found, is_skewed):
+        if plain is None or plain.coincident < found.coincident or not _is_simpler(plain, found):
             return found
         return replace(plain, note="; ".join(filter(None, (plain.note, NOT_SKEWED))))
 
@@ -109,10 +109,10 @@ def _is_sum(row: AffineRow) -> bool:
     return _iterators(row) > 1
 
 
-def _is_simpler(plain: FoundRow, found: FoundRow, is_skewed: bool) -> bool:
-    """Whether ``plain`` has no sums, or after skewed rows shorter ones than ``found`` for some and longer for none."""
-    if not is_skewed:
-        return not any(map(_is_sum, plain.rows.values()))
+def _is_simpler(plain: FoundRow, found: FoundRow) -> bool:
+    """Whether ``plain`` has no sums, or shorter ones than ``found`` for some statements and longer ones for none."""
+    if not any(map(_is_sum, plain.rows.values())):
+        return True
     pairs = [(_iterators(plain.rows[name]), _iterators(row)) for name, row in found.rows.items()]
     return all(mine <= other for mine, other in pairs) and any(mine < other for mine, other in pairs)
 
