@@ -36,7 +36,7 @@ def check_bounds(
     the sizes is computed once per ``scop``.
     """
     scop = in_one_dimension(scop, parameter_values)
-    shapes = {**_created(scop, parameter_values), **shapes}
+    shapes = {**shapes_made(scop, parameter_values), **shapes}
     touched = _touched_cells(_Identity(scop))
     leaving = {
         name
@@ -70,7 +70,7 @@ def access_stays_inside(
     >>> [access_stays_inside(part, *write, {"n": 4}, {"A": (extent,)}) for extent in (3, 4)]
     [False, True]
     """
-    shapes = {**_created(scop, parameter_values), **shapes}
+    shapes = {**shapes_made(scop, parameter_values), **shapes}
     cells = restricted(scop, statement, access).range()
     return access.array in shapes and _stays_inside(cells, parameter_values, shapes[access.array])
 
@@ -86,7 +86,7 @@ def _stays_inside(cells: isl.Set, parameter_values: Mapping[str, int], shape: tu
     )
 
 
-def _created(scop: Scop, parameter_values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+def shapes_made(scop: Scop, parameter_values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     """The shapes of the arrays that the part itself creates."""
     found = {}
     for array in scop.arrays:

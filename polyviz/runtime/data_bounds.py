@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.analysis.bounds import access_stays_inside
+from polyviz.analysis.bounds import access_stays_inside, shapes_made
 from polyviz.analysis.witness import fixed
 from polyviz.codegen.arrays_c import counts_from_end
 from polyviz.codegen.calling import is_checked, tested_steps
@@ -161,7 +161,8 @@ class DataBounds:
         typed = {name: range_of(type_named(kind.dtype)) for name, kind in given.items()}
         elements = {name: values for name, values in typed.items() if values is not None}
         mentioned = {name for _, uses in found for use in uses for name in use.loads}
-        return _Question(tuple(found), elements, bound.shapes_in_loops, tuple(sorted(mentioned & set(elements))), runs)
+        shapes = {**shapes_made(self.scop, bound.parameters), **bound.shapes_in_loops}
+        return _Question(tuple(found), elements, shapes, tuple(sorted(mentioned & set(elements))), runs)
 
     def _is_inside(self, statement: Statement, use: _Use, bound: Bound) -> bool:
         """Whether isl finds the affine subscripts of ``use`` inside for these sizes."""

@@ -52,6 +52,18 @@ def test_the_type_of_an_index_tells(dtype: type[Any], cells: int, inside: bool, 
     assert (found.cannot_fail, found.needed, found.values) == (inside, tested, ())
 
 
+@pytest.mark.parametrize(("cells", "inside"), [("256", True), ("255", False), ("len(y)", True), ("len(y) - 1", False)])
+def test_arrays_that_the_part_makes_have_a_length_too(cells: str, inside: bool) -> None:
+    text = f"""def f(A, y):
+    h = np.zeros({cells}, dtype=np.int64)
+    for i in range(len(A)):
+        h[A[i]] += 1
+    for k in range(100):
+        y[k] = h[k]"""
+    found = standing(text, np.zeros(100_000, np.uint8), np.zeros(256))
+    assert (found.cannot_fail, found.needed) == (inside, not inside)
+
+
 def test_values_tell_where_copies_would_cost_more() -> None:
     index = np.array([0, 3, 7])
     assert standing(COUNT, np.zeros(8), index) == Standing(True, False, (("A", 0, 7),))
