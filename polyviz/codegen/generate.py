@@ -10,6 +10,7 @@ import numpy as np
 from polyviz.codegen.bodies import fits
 from polyviz.codegen.c import print_c
 from polyviz.codegen.cancelling import asks_for_zero
+from polyviz.codegen.compensated import compensated_statements
 from polyviz.codegen.conditional_sums import adds_under_conditions
 from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
@@ -59,7 +60,8 @@ def generate(
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
     asking = asks_for_zero(scop, environment) if floating_point == "reassociate" else ()
     ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()
-    contract: FloatingPoint = "strict" if ordered else floating_point
+    compensated = compensated_statements(scop, environment) if floating_point == "reassociate" else ()
+    contract: FloatingPoint = "strict" if ordered or compensated else floating_point
     program = _PRINTERS[plan.target](with_typed_zeros(scop, types, contract), plan, types, contract)
     transposed = tuple(array.name for array in scop.arrays if array.is_transposed)
     notes = (
@@ -67,7 +69,8 @@ def generate(
         *unsure_note(scop),
         *_exact_note(decisive, "a last bit decides about a whole number"),
         *_exact_note(asking, "a last bit decides whether a difference of products is zero"),
-        *_order_note(ordered),
+        *_order_note(ordered, "every step is cut off to what the cell holds, so all sums keep their order"),
+        *_order_note(compensated, "terms cancel but for what rounding leaves of them, so all is computed as written"),
         *map(_transposed_note, transposed),
     )
     return replace(
@@ -93,11 +96,8 @@ def _exact_note(decisive: Sequence[str], reason: str) -> tuple[str, ...]:
     return (f"{names}: {reason}, so nothing is fused, and terms stay as written",)
 
 
-def _order_note(ordered: Sequence[str]) -> tuple[str, ...]:
-    if not ordered:
-        return ()
-    names = ", ".join(ordered)
-    return (f"{names}: every step is cut off to what the cell holds, so all sums keep their order, as under `strict`",)
+def _order_note(names: Sequence[str], reason: str) -> tuple[str, ...]:
+    return (f"{', '.join(names)}: {reason}, as under `strict`",) if names else ()
 
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
