@@ -18,6 +18,7 @@ from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependence, DependenceKind, Dependences, Privatization
 from polyviz.model.exclusion import exclusive
 from polyviz.model.isl_limits import Allowance, coalesced
+from polyviz.model.scop import insist_on_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -53,6 +54,7 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
 
     The answer is kept as long as ``scop`` lives, and given again to whoever asks for the same.
     """
+    insist_on_part(scop, "dependences")
     if kind not in _ANALYSES:
         raise OptionError(f'Dependences are of kind "value" or "memory", not {kind!r}.')
     known = _analysed.setdefault(scop, {})

@@ -26,6 +26,7 @@ from polyviz.analysis.witness import (
 from polyviz.model.dependences import Dependence, Dependences, Legality, Violation
 from polyviz.model.exclusion import exclusive
 from polyviz.model.isl_limits import solved
+from polyviz.model.scop import insist_on_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +53,7 @@ def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> L
     array and statement pair: the smallest. Raises ``LegalityError`` when the text does not parse or the schedule is
     no order of this part: an instance without a time, an instance with two times, a statement that does not exist.
     """
+    insist_on_part(scop, "check")
     found = known if known is not None else dependences(scop)
     rows, judged = _rows_of(scop, schedule), _judged_before(scop)
     violations = (_violation(scop, dependence, rows, judged) for dependence in found.validity_relations)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import islpy as isl
 
+from polyviz.errors import OptionError
 from polyviz.model.display import Displayable
 from polyviz.model.expression import Loop, While, walk
 
@@ -313,3 +314,20 @@ def fixed_parameters(scop: Scop) -> dict[str, int]:
     names = [scop.context.get_dim_name(kind, place) for place in range(scop.context.dim(kind))]
     values = [scop.context.plain_get_val_if_fixed(kind, place) for place in range(len(names))]
     return {str(name): int(value.to_python()) for name, value in zip(names, values, strict=True) if value.is_int()}
+
+
+def insist_on_part(given: object, does: str) -> None:
+    """Raise OptionError where ``given`` is no part; ``does`` is the name of the function that it was handed to.
+
+    >>> insist_on_part(print, "schedule")
+    Traceback (most recent call last):
+    polyviz.errors.OptionError: `schedule` takes a part of a program, not a function.
+      Hint: Write `pv.schedule(pv.extract(...), ...)`: `extract` reads a function, or its text, and returns the part.
+    """
+    if isinstance(given, Scop):
+        return
+    kind = "a function" if callable(given) and not hasattr(given, "scop") else f"{given!r:.60}"
+    hint = f"Write `pv.{does}(pv.extract(...), ...)`: `extract` reads a function, or its text, and returns the part."
+    if hasattr(given, "scop"):
+        kind, hint = f"a {type(given).__name__}", f"Its attribute `scop` is the part: `pv.{does}(….scop, ...)`."
+    raise OptionError(f"`{does}` takes a part of a program, not {kind}.", hint=hint)

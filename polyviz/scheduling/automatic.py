@@ -13,6 +13,7 @@ from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingE
 from polyviz.frontend.context import check_sizes, given_sizes
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.scop import insist_on_part
 from polyviz.scheduling.described import described
 from polyviz.scheduling.groups import contracted
 from polyviz.scheduling.guard import TimeIsUpError, limited
@@ -52,6 +53,7 @@ def schedule(
     checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
     when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
+    insist_on_part(scop, "schedule")
     chosen = make_scheduler(scheduler, options)
     told = given_sizes(sizes)
     check_sizes(scop.parameters, told)
