@@ -79,6 +79,7 @@ def run_scop(
 def parameter_values(scop: Scop, arguments: Mapping[str, Any]) -> dict[str, int]:
     """The value of every parameter at a call."""
     values: dict[str, int] = {}
+    numbers = {name: Scalar(value) for name, value in arguments.items() if not isinstance(value, np.ndarray)}
     for parameter in scop.parameters:
         source = parameter.source
         if source.kind == "argument":
@@ -87,7 +88,7 @@ def parameter_values(scop: Scop, arguments: Mapping[str, Any]) -> dict[str, int]
             values[parameter.name] = arguments[source.name].shape[source.axis]
         else:
             try:
-                values[parameter.name] = Evaluator(dict(values), {}).value(source.expression)
+                values[parameter.name] = Evaluator(dict(values), numbers).value(source.expression)
             except ZeroDivisionError:
                 values[parameter.name] = 0
     return values

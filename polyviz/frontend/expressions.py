@@ -15,6 +15,7 @@ from polyviz.frontend.listed import extreme, listed, one_of
 from polyviz.frontend.literals import SUM, beyond_integers
 from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
 from polyviz.frontend.refused_calls import refused_call
+from polyviz.frontend.told_sizes import told_by_numbers
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
     Binary,
@@ -302,10 +303,16 @@ class ExpressionReader:
 
     def _logical(self, node: ast.BoolOp) -> Expression:
         operator = "and" if isinstance(node.op, ast.And) else "or"
-        return Logical(operator, tuple(self.read(value) for value in node.values))
+        first, *others = node.values
+        values = [self.read(first)]
+        with self._program.branch():
+            values += map(self.read, others)
+        return Logical(operator, tuple(values))
 
     def _conditional(self, node: ast.IfExp) -> Expression:
-        return Conditional(self.read(node.test), self.read(node.body), self.read(node.orelse))
+        test = self.read(node.test)
+        with self._program.branch():
+            return Conditional(test, self.read(node.body), self.read(node.orelse))
 
     def _call(self, node: ast.Call) -> Expression:
         name = self.canonical(node.func)
@@ -326,7 +333,7 @@ class ExpressionReader:
         if name == "math.isqrt" and len(node.args) == 1 and not node.keywords:
             return self._whole_root(node)
         if name in PURE:
-            return Call(name, self._arguments(node, name))
+            return told_by_numbers(Call(name, self._arguments(node, name)), self._program)
         helper = self._scope.globals.helper(node.func)
         if helper is not None and not (
             isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from polyviz.model.scop import Exchange, Result
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import islpy as isl
 
@@ -92,6 +93,13 @@ class Program:
         elif kind != "unknown":
             self.scalars[name] = ArrayDraft(name, 0, "argument")
         self.environment.assigned.add(name)
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """What is read meanwhile need not run: the body of a loop, or one arm of a condition."""
+        self.depth += 1
+        yield
+        self.depth -= 1
 
     def uncut(self, span: Span | None) -> set[int]:
         """The lines of ``span`` with slices that are taken to lie inside their arrays."""

@@ -134,9 +134,8 @@ class StatementReader:
             program.environment.bind(name, inside)
         program.iterators.append(iterator)
         program.headers.append(header)
-        program.depth += 1
-        body = self.read(block)
-        program.depth -= 1
+        with program.branch():
+            body = self.read(block)
         program.iterators.pop()
         program.headers.pop()
         program.environment.forget(changed)
@@ -166,9 +165,8 @@ class StatementReader:
         program.environment.forget(changed)
         condition = self._expressions.read(node.test)
         requirements = program.requirements()
-        program.depth += 1
-        body = self.read(block)
-        program.depth -= 1
+        with program.branch():
+            body = self.read(block)
         program.environment.forget(changed)
         span = program.source.span(node)
         return (Repeat(condition, body, span, program.source.segment(span), requirements),)
@@ -288,12 +286,11 @@ class StatementReader:
                 return self._taken_for_granted(node, fails.complement())
         condition = self._expressions.read(node.test)
         requirements = program.requirements()
-        program.depth += 1
-        before = program.environment.copy()
-        then = self.read(node.body)
-        after_then, program.environment = program.environment, before
-        otherwise = self.read(node.orelse)
-        program.depth -= 1
+        with program.branch():
+            before = program.environment.copy()
+            then = self.read(node.body)
+            after_then, program.environment = program.environment, before
+            otherwise = self.read(node.orelse)
         program.environment = after_then.join(condition, program.environment)
         span = program.source.span(node)
         return (Choice(condition, then, otherwise, span, program.source.segment(span), requirements),)

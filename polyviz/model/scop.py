@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyviz.errors import OptionError
 from polyviz.model.display import Displayable
-from polyviz.model.expression import Loop, While, walk
+from polyviz.model.expression import Element, Loop, While, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,8 @@ class ParameterSource:
     ``kind`` is ``argument`` (an integer argument or a name of the notebook, ``name``), ``shape``
     (``name.shape[axis]``) or ``expression``: an integer made of other parameters that is not affine in them (``n * m``,
     ``int(n / 2)``), evaluated by Python's rules from ``expression``, whose every ``Name`` is a parameter listed before;
-    where that divides by zero the value is 0, since what needs it may never run.
+    where that divides by zero the value is 0, since what needs it may never run. It may read numbers among the
+    arguments, too, that no statement changes (``int(length / step)``).
     Other spellings (``n, m = A.shape``, ``len(A)``) become one of these.
     """
 
@@ -39,6 +40,11 @@ class ParameterSource:
     name: str
     axis: int = 0
     expression: Expression | None = None
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether numbers take part that are no integers."""
+        return self.expression is not None and any(isinstance(part, Element) for part in walk(self.expression))
 
 
 @dataclass(frozen=True, slots=True)

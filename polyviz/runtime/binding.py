@@ -258,7 +258,7 @@ class Binder:
         if source.kind == "shape":
             return int(given[source.name].shape[source.axis])
         if source.expression is not None:
-            return evaluate_integer(source.expression, known)
+            return evaluate_integer(source.expression, {**given, **known} if source.reads_numbers else known)
         return integer(self._named_argument(source.name), given[source.name])
 
     def _check_context(self, parameters: Mapping[str, int]) -> None:

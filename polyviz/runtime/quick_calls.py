@@ -240,7 +240,8 @@ class QuickCalls:
         if len(self._known) >= REMEMBERED:
             self._known.clear()
             self._latest = self._plain = None
-        prepared = self._prepared(arguments, bound, runner)
+        is_told = any(isinstance(part, Element) for _, size in runner.program.sizes for part in walk(size))
+        prepared = None if is_told else self._prepared(arguments, bound, runner)
         if prepared is not None:
             self._known[key] = (*known, prepared)
 
