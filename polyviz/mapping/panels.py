@@ -137,7 +137,7 @@ def _taken_apart(
 ) -> tuple[isl.Schedule, Path] | str:
     """``tree`` with the first loop of the band at ``path`` in blocks of ``count`` rows, and the path of what is left in
     order; threads share the rest under ``mark``. Else, why that will not do: nothing where nothing is in order."""
-    found = [find_ahead(scop, dependences, tree, path, name, count) for name in names]
+    found = [_worth_it(scop, find_ahead(scop, dependences, tree, path, name, count)) for name in names]
     early = [ahead for ahead in found if isinstance(ahead, Ahead)]
     if not early:
         return next((reason for reason in found if isinstance(reason, str) and reason), "")
@@ -147,6 +147,23 @@ def _taken_apart(
     if not keeps_order_below(scop, dependences, changed, path):
         return "some statement of the rows stands between its steps"
     return changed, (*path, 0, len(blocks.child.children) - 1, 0)
+
+
+def _worth_it(scop: Scop, found: Ahead | str) -> Ahead | str:
+    """``found``, or why it takes too much memory: numbers that each step computes for itself would be kept for all."""
+    if isinstance(found, str):
+        return found
+    sum_of = scop.statement(found.statement)
+    own = [scop.statement(name) for name in found.first]
+    written = {
+        access.array
+        for statement in own
+        for access in statement.accesses
+        if access.kind == "write" and len(statement.iterators) >= len(sum_of.iterators)
+    }
+    read = dict.fromkeys(access.array for access in sum_of.accesses if access.kind == "read")
+    kept = next((name for name in read if name in written and not scop.array(name).rank), None)
+    return found if kept is None else f"each step computes its own `{kept}`, which would be kept for all of them"
 
 
 def _in_blocks(

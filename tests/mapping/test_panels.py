@@ -77,6 +77,26 @@ def test_without_the_technique_all_rows_wait(options: dict[str, Any]) -> None:
     assert not said(plan)
 
 
+def test_no_panels_are_made_whose_steps_would_keep_numbers_of_their_own() -> None:
+    paired = """
+        def paired(x, force):
+            for i in range(len(x)):
+                for j in range(i + 1, len(x)):
+                    d = x[j] - x[i]
+                    pull = d / (d * d + 0.1)
+                    force[i] += pull
+                    force[j] -= pull
+    """
+    kernel = pv.compile(function_of(paired), target="c")
+    assert "would be kept for all of them" in kernel.report()
+    assert "malloc" not in kernel.source
+    x = np.random.default_rng(2).random(23)
+    expected, found = np.zeros(23), np.zeros(23)
+    function_of(paired)(x, expected)
+    kernel(x, found)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_inside_other_loops_rows_run_side_by_side_without_threads_of_their_own() -> None:
     plan = plan_of("several", tile=False)
     assert [mark for mark in marks(plan) if mark.startswith((JAM, PARALLEL))] == [f"{PARALLEL}:0", f"{JAM}:{ROWS}"]
