@@ -50,8 +50,8 @@ FACTORED = (
 
 
 MULTIPLIED = (
-    "instead of dividing by a number, the program multiplies by its reciprocal, which takes a third of the time; the "
-    "last bit may differ"
+    "instead of dividing by a number, the program multiplies by its reciprocal, which takes a third of the time, and "
+    "powers with a half (1.5) are roots and products; the last bit may differ"
 )
 
 

@@ -1,7 +1,9 @@
-"""Quotients by a number as products with its reciprocal: ``(a + b + c) / 3.0`` as ``(a + b + c) * (1.0 / 3.0)``.
+"""Quotients by a number as products with its reciprocal: ``(a + b + c) / 3.0`` as ``(a + b + c) * (1.0 / 3.0)``; powers
+with a half, ``a ** -1.5``, as products with a root.
 
 A processor starts a product in every cycle and has it after four; a quotient takes three times as long, and as many
-cycles pass before the next can start. The last bit may differ, so quotients whose value is rounded or compared before
+cycles pass before the next can start. A root takes as long as a quotient, and a power in general takes five times as
+long as both together. The last bit may differ, so quotients whose value is rounded or compared before
 it is stored stay as they are: there a last bit may decide about a whole.
 """
 
@@ -27,6 +29,9 @@ _SMOOTH = frozenset({"min", "max", "abs", "math.sqrt", "numpy.sqrt", "math.exp",
 _SMALLEST = 1e-30
 """Numbers beyond it, or whose reciprocal is, are left alone: products with them may leave the range of a float32."""
 
+_LARGEST_POWER = 4.5
+"""Up to here a power is a few products."""
+
 
 def multiplied(instruction: Instruction) -> Instruction:
     """``instruction`` with products for the quotients in its value, where that is an assignment; else itself.
@@ -45,6 +50,8 @@ def _multiplied(expression: Expression) -> Expression:
     match expression:
         case Binary("/", left, Constant(int() | float() as value)) if _has_reciprocal(value):
             return Binary("*", _multiplied(left), Binary("/", Constant(1.0), Constant(float(value))))
+        case Binary("**", base, exponent) if (number := _number(exponent)) is not None and _has_half(number):
+            return _power(_multiplied(base), number)
         case Binary("+" | "-" | "*" | "/" as operator, left, right):
             return Binary(operator, _multiplied(left), _multiplied(right))
         case Unary("-" | "+" as operator, operand):
@@ -54,6 +61,28 @@ def _multiplied(expression: Expression) -> Expression:
         case Conditional(condition, body, otherwise):
             return Conditional(condition, _multiplied(body), _multiplied(otherwise))
     return expression
+
+
+def _number(exponent: Expression) -> float | None:
+    match exponent:
+        case Constant(float() as value):
+            return value
+        case Unary("-", Constant(float() as value)):
+            return -value
+    return None
+
+
+def _has_half(number: float) -> bool:
+    """Whether a power with ``number`` is made of a root and something else."""
+    return number != 0.5 and abs(number) <= _LARGEST_POWER and number % 1 == 0.5
+
+
+def _power(base: Expression, number: float) -> Expression:
+    """``base ** number`` as the root of ``base`` times its size: infinite ones, which have a sign, are as they were."""
+    result: Expression = Binary("**", base, Constant(0.5))
+    for _ in range(int(abs(number))):
+        result = Binary("*", result, Call("abs", (base,)))
+    return result if number > 0 else Binary("/", Constant(1.0), result)
 
 
 def _has_reciprocal(value: int | float) -> bool:
