@@ -7,7 +7,7 @@ sequence above has separated. What is left at a loop and differs in its value is
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -16,9 +16,10 @@ from polyviz.analysis.accesses import restricted
 from polyviz.analysis.nesting import Kind, loop_nests, member_rows, node_kind, same_iteration
 from polyviz.analysis.reductions import accesses_besides, find_reductions, same_cell
 from polyviz.analysis.times import maps_of
+from polyviz.model.recent import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from polyviz.analysis.nesting import Nest
     from polyviz.analysis.reductions import Reduction
@@ -60,7 +61,11 @@ class BandVisit:
 
 def visits(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Iterator[BandVisit]:
     """Every band of ``tree`` with at least one member, in depth-first order."""
-    yield from visits_with(tree, tuple(constraints_of(scop, dependences)))
+    yield from visits_with(tree, _KNOWN.of(dependences, scop, lambda: tuple(constraints_of(scop, dependences))))
+
+
+# Every technique that looks at a tree walks over it, with the same constraints.
+_KNOWN: Recent[tuple[Constraint, ...]] = Recent(4)
 
 
 def visits_with(tree: isl.Schedule, constraints: tuple[Constraint, ...]) -> Iterator[BandVisit]:
@@ -135,8 +140,10 @@ def constraints_of(scop: Scop, dependences: Dependences) -> Iterator[Constraint]
     }
     for dependence in dependences.validity_relations:
         yield from _split(dependence, reductions)
+    # They are found by a walk over the whole tree: once, and only where there is something to ask of them.
+    nests = cache(lambda: loop_nests(scop.schedule))
     for reduction in reductions.values():
-        yield from _foreign_accesses(scop, dependences, reduction)
+        yield from _foreign_accesses(scop, dependences, reduction, nests)
 
 
 def _split(dependence: Dependence, reductions: Mapping[str, Reduction]) -> Iterator[Constraint]:
@@ -151,21 +158,20 @@ def _split(dependence: Dependence, reductions: Mapping[str, Reduction]) -> Itera
     yield Constraint(source, sink, dependence.relation.intersect(steps), dependence, reduction)
 
 
-def _foreign_accesses(scop: Scop, dependences: Dependences, reduction: Reduction) -> Iterator[Constraint]:
+def _foreign_accesses(
+    scop: Scop, dependences: Dependences, reduction: Reduction, nests: Callable[[], Mapping[str, Nest]]
+) -> Iterator[Constraint]:
     """Instances that touch an accumulating cell without being a step of its reduction.
 
     Partial results are joined only after the loop, so a loop with such an access in it cannot run as a reduction.
     """
     private = [found for found in dependences.privatizations if found.array == reduction.array]
-    nests: dict[str, Nest] | None = None
     for statement in scop.statements:
         if all(access.array != reduction.array for access in statement.accesses):
             continue
         pairs = reduction.target.apply_range(_foreign_cells(scop, statement, reduction).reverse())
         if private and not pairs.is_empty():
-            # Walks over the whole tree: only where there is something to ask of it.
-            nests = nests or loop_nests(scop.schedule)
-            source, sink = nests[reduction.statement], nests[statement.name]
+            source, sink = nests()[reduction.statement], nests()[statement.name]
             pairs = pairs.intersect(same_iteration(source, sink, private[0].depth))
         if not pairs.is_empty():
             yield Constraint(reduction.statement, statement.name, pairs, reduction=reduction)
