@@ -43,6 +43,8 @@ class PlainSequences:
                     uses[True] += not isinstance(index, ast.Slice | ast.Tuple)
                 case ast.For(iter=ast.Name(id=other)) if other == name:
                     uses[True] += 1
-                case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]) if other == name:
+                case ast.Assign(targets=[ast.Tuple() | ast.List()], value=ast.Name(id=other)) if other == name:
                     uses[True] += 1
+                case ast.Call(func=ast.Name(id="len" | "enumerate" | "zip"), args=given):
+                    uses[True] += sum(isinstance(one, ast.Name) and one.id == name for one in given)
         return uses[False] == uses[True]

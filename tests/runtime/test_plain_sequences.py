@@ -32,6 +32,30 @@ def test_what_is_looked_up_may_be_a_tuple_or_list(target: str) -> None:
         kernel(np.arange(7.0), (0.1, 0.2))  # one that is shorter than the subscripts go
 
 
+def counted(x, limits, borders=(0.2, 0.9)):
+    low, high = limits
+    [first, last] = borders
+    for i, border in enumerate(borders):
+        x[i] += border
+    for limit, border in zip(limits, borders, strict=False):
+        x[2] += limit * border
+    for i in range(3, len(x)):
+        if low < x[i] <= high:
+            x[i] = first * x[i] + last
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_what_is_taken_apart_or_walked_over_may_be_a_tuple_or_list(target: str) -> None:
+    kernel = pv.compile(counted, target=target)
+    for more in [((0.1, 0.5),), ([0.2, 0.6], (0.5, 1.5)), (np.array([0.1, 0.5]),), ((0, 1), [2, 3])]:
+        expected, found = np.linspace(0, 1, 9), np.linspace(0, 1, 9)
+        counted(expected, *more)
+        kernel(found, *more)
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+    with pytest.raises(ArgumentError):
+        kernel(np.ones(9), (0.1, 0.2, 0.3))
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_places_may_be_a_tuple(target: str) -> None:
     kernel = pv.compile(totals, target=target)
