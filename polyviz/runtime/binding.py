@@ -13,6 +13,7 @@ from polyviz.analysis.known_sizes import short_row
 from polyviz.analysis.short_rows import TOGETHER, short_rows
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
+from polyviz.model.expression import Element, walk
 from polyviz.model.program import ArrayType
 from polyviz.model.scop import fixed_parameters
 from polyviz.runtime.bound import Bound
@@ -99,7 +100,9 @@ class Binder:
         ranked = [name for name, array in self.arrays.items() if array.rank]
         parameters = self.signature.parameters.values()
         defaults = [parameter.default for parameter in parameters if parameter.default is not parameter.empty]
-        return QuickCalls(self._named.positional or (), ranked, tuple(self.written), defaults)
+        sizes = [one.source.expression for one in self.scop.parameters if one.source.expression is not None]
+        telling = [part.array for size in sizes for part in walk(size) if isinstance(part, Element)]
+        return QuickCalls(self._named.positional or (), ranked, tuple(self.written), defaults, telling)
 
     def bind(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False

@@ -102,8 +102,8 @@ class _Prepared:
     called with, but for addresses and floating-point numbers.
 
     It is for arrays whose elements are between the two numbers that ``elements`` has for their positions: those lead to
-    no subscript out of range. The arrays at the positions ``restored`` are as before where a test fails all the same.
-    ``layouts`` says which arrays are read through their strides.
+    no subscript out of range, and for the numbers ``telling`` sizes. The arrays at the positions ``restored`` are as
+    before where a test fails all the same. ``layouts`` says which arrays are read through their strides.
     """
 
     runner: NativeRunner
@@ -115,11 +115,12 @@ class _Prepared:
     restored: tuple[int, ...]
     layouts: tuple[str, ...]
     made: tuple[_Made, ...]
+    telling: tuple[tuple[int, Any], ...]
 
     @property
     def is_plain(self) -> bool:
         """Whether a call is no more than one of the function."""
-        return not (self.elements or self.results or self.restored or self.made)
+        return not (self.elements or self.results or self.restored or self.made or self.telling)
 
     def ran(self, arguments: _Arguments) -> bool:
         """Whether the call was like those before in every way, and is over now."""
@@ -134,6 +135,7 @@ class _Prepared:
         """The values to call the function with; None where something is not as it was."""
         block = self.blocks.taken()
         alike = self.alike.set_if_alike(arguments, block)
+        alike = alike and all(arguments[position] == number for position, number in self.telling)
         if alike and (not self.elements or self._lead_inside(arguments)):
             return block
         self.blocks.give_back(block)
@@ -180,11 +182,12 @@ class QuickCalls:
     """The kinds of calls that one kernel has checked, with arguments of these ``names``, those in ``ranked`` arrays.
 
     ``written`` are the arrays whose content changes, and the numbers that do: nothing is checked of the latter.
-    ``defaults`` are the values of the last arguments where a call leaves them out.
+    ``defaults`` are the values of the last arguments where a call leaves them out; those of ``telling`` tell sizes.
     """
 
     def __init__(
-        self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str], defaults: Sequence[Any] = ()
+        self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str], defaults: Sequence[Any] = (),
+        telling: Sequence[str] = (),
     ) -> None:
         self.names = tuple(names)
         self.defaults = tuple(defaults)
@@ -192,6 +195,7 @@ class QuickCalls:
         self.others = tuple(position for position, name in enumerate(names) if name not in ranked)
         self.written = frozenset(written)
         self.sizes = tuple(position for position in self.others if names[position] not in self.written)
+        self.telling = tuple(position for position in self.others if names[position] in telling)
         self._known: dict[Hashable, tuple[_Prepared, ...]] = {}
         self._latest: _Prepared | None = None
         self._plain: _Prepared | None = None
@@ -240,8 +244,7 @@ class QuickCalls:
         if len(self._known) >= REMEMBERED:
             self._known.clear()
             self._latest = self._plain = None
-        is_told = any(isinstance(part, Element) for _, size in runner.program.sizes for part in walk(size))
-        prepared = None if is_told else self._prepared(arguments, bound, runner)
+        prepared = self._prepared(arguments, bound, runner)
         if prepared is not None:
             self._known[key] = (*known, prepared)
 
@@ -254,14 +257,13 @@ class QuickCalls:
         """Whether these are NumPy's own arrays, which generated code reads where they are, and Python's or NumPy's
         numbers."""
         numbers = all(type(arguments[position]) in _NUMBERS for position in self.others)
-        arrays = [arguments[position] for position in self.arrays]
+        arrays = _at(self.arrays, arguments)
         return numbers and all(type(array) is np.ndarray and is_addressable(array) for array in arrays)
 
     def _key(self, arguments: _Arguments) -> Hashable:
         """Shapes, strides where these do not follow, and integers: what else follows from them was checked."""
-        arrays = [arguments[position] for position in self.arrays]
-        shapes = tuple([(one.shape, _strides(one)) for one in arrays])
-        return (shapes, *[_told(arguments[position]) for position in self.sizes])
+        shapes = tuple([(one.shape, _strides(one)) for one in _at(self.arrays, arguments)])
+        return (shapes, *map(_told, _at(self.sizes, arguments)), *_at(self.telling, arguments))
 
     def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared | None:
         program = runner.program
@@ -293,6 +295,7 @@ class QuickCalls:
             tuple(self.names.index(name) for name in changed),
             layout_notes(bound.given, program.transposed),
             made,
+            tuple(zip(self.telling, _at(self.telling, arguments), strict=True)),
         )
 
     def _common(self, arguments: _Arguments, program: Program) -> AlikeCalls | None:
@@ -300,11 +303,8 @@ class QuickCalls:
         arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
         whole = [position for position in self.sizes if type(arguments[position]) in (int, *_INTEGERS)]
         integers = [(position, arguments[position]) for position in whole]
-        numbers = [
-            self._number(position, type(arguments[position]), program.arguments)
-            for position in self.others
-            if position not in whole
-        ]
+        others = [position for position in self.others if position not in whole]
+        numbers = [self._number(position, type(arguments[position]), program.arguments) for position in others]
         if None in numbers or not all(SMALLEST <= value <= LARGEST for _, value in integers):
             return None
         ranked = [self.names[position] for position in self.arrays]
@@ -354,6 +354,10 @@ class QuickCalls:
         slots = _slots(arguments, "array", name) if array.size else ()
         apart = array.ctypes.data - first
         return AlikeArray(position, array.dtype, flags, array.shape, _strides(array), apart, last - first, slots)
+
+
+def _at(positions: Sequence[int], arguments: _Arguments) -> list[Any]:
+    return [arguments[position] for position in positions]
 
 
 def _strides(array: NDArray[Any]) -> tuple[int, ...] | None:

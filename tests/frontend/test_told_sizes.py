@@ -9,6 +9,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.errors import ArgumentError, NotAffineError
+from polyviz.runtime.quick_calls import QuickCalls
 
 
 def weights(sigma):
@@ -85,3 +86,19 @@ def test_numbers_that_change_tell_nothing():
 
     with pytest.raises(NotAffineError, match="not known when the program starts"):
         pv.extract(halved)
+
+
+def test_calls_like_one_before_are_told_by_these_numbers_too(monkeypatch):
+    ran = []
+    run = QuickCalls.run
+
+    def noted(calls, arguments):
+        found = run(calls, arguments)
+        ran.append(found is not None)
+        return found
+
+    monkeypatch.setattr(QuickCalls, "run", noted)
+    kernel = pv.compile(steps, target="c")
+    for step in (0.1, 0.1, 0.2, 0.2, 0.1, 0.2):
+        assert len(kernel(1.0, 1.0, step)) == len(steps(1.0, 1.0, step))
+    assert ran[-4:] == [False, True, True, True]
