@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from polyviz.runtime.kernel import Kernel
 
 MORE = "More: --show source, --show schedule or --show tree; --compare for times; or look at the parts of this result."
+ALONG_WAVEFRONTS = (
+    "No loop is parallel as written. The program runs on several threads all the same: it cuts the loops into tiles, "
+    "and those that need nothing of each other, along a wavefront, run at the same time."
+)
 _LOOPS, _LOOPS_APART = "Loops", "Loops, for arrays that do not overlap"
 
 
@@ -108,6 +112,9 @@ class Part:
             notes = [*self.scop.notes, f"{self.overlap.message} {self.overlap.hint}"]
         notes += [f"target {one.text}" for one in self.kernel.plan.decisions if one.step == SECOND_CHOICE]
         notes += self.layouts
+        along = any(decision.step == "wavefront" for decision in self.kernel.plan.decisions)
+        if along and self.overlap is None and not any(loop.parallel for loop in self.loops):
+            notes.append(ALONG_WAVEFRONTS)
         if self.choice is not None and self.choice.remark:
             notes.append(self.choice.remark)
         if self.row is not None and self.row.note:

@@ -9,6 +9,7 @@ import pytest
 
 import polyviz
 from polyviz.errors import OptionError, VerificationError
+from polyviz.notebook.result import ALONG_WAVEFRONTS
 from polyviz.runtime.kernel import Kernel
 from polyviz.views import charts
 from polyviz.views.schema import MIME
@@ -61,6 +62,15 @@ def test_print_and_a_value_at_the_end_of_a_cell(notebook, capsys) -> None:
     result = notebook.run(f"%%polyopt -t python\n{loops}print('sum', s > 0)\nN + 1")
     assert result.parts[0].row.verified
     assert capsys.readouterr().out.startswith("sum True\n13\n")
+
+
+def test_loops_that_are_not_parallel_may_run_on_several_threads(notebook) -> None:
+    below = "    for i in range(1, N):\n        for j in range(1, N):\n            A[i, j] = A[i - 1, j] + A[i, j - 1]\n"
+    swept = notebook.run(f"%%polyopt -t c\nfor t in range(9):\n{below}").parts[0]
+    assert not any(loop.parallel for loop in swept.loops)
+    assert ALONG_WAVEFRONTS in swept.notes
+    assert "#pragma omp parallel" in swept.kernel.source
+    assert ALONG_WAVEFRONTS not in notebook.run(f"%%polyopt -t python\n{ACCUMULATE}").parts[0].notes
 
 
 @pytest.mark.slow
