@@ -291,7 +291,7 @@ def _scheduler_options(
     if not isinstance(schedule, str) or is_isl_text(schedule):
         return options
     own = dict.fromkeys((*OWN_NAMES, *techniques_for(device=target in DEVICE_TARGETS)))
-    insist_on_options(schedule, options, [*own, "target", "sizes"])
+    insist_on_options(schedule, options, [*own, "schedule", "target", "sizes"])
     if target not in DEVICE_TARGETS:
         return options
     return {"target": "gpu", **options} if "target" in scheduler_options(schedule) else options

@@ -84,6 +84,8 @@ def unknown_target(name: str, known: Iterable[str]) -> str:
 
     >>> unknown_target("numa", ["c", "numba"])
     "Unknown target 'numa': did you mean 'numba'?"
+    >>> unknown_target("C", ["c", "numba"])
+    "Unknown target 'C': did you mean 'c'?"
     """
     names = list(known)
     if name.lower() in _DEVICE_WORDS:
@@ -91,7 +93,7 @@ def unknown_target(name: str, known: Iterable[str]) -> str:
             f"Unknown target {name!r}: did you mean 'cuda', which needs a GPU, or 'emulated', which runs the same "
             "kernels on the processor?"
         )
-    near = get_close_matches(name, names, 1)
+    near = get_close_matches(name.lower(), names, 1)
     return f"Unknown target {name!r}" + (f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}.")
 
 

@@ -33,6 +33,7 @@ from polyviz.benchmark.workers import Workers, fixed_threads
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.peaks import MEASURE_LIMIT
+from polyviz.views.tables import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,11 +169,11 @@ def _peaks(workers: Workers) -> Peaks | None:
 
 def _summary(record: KernelRecord) -> str:
     peer, own, found = record.best_peer, record.best_own, best_ratio(record)
-    if peer is None or own is None or found is None:
+    if not (peer and own and found and peer.median and own.median):
         said = "; ".join(record.notes) or "no ratio: one side has no verified time"
         return f"{record.kernel}: {said} ({record.wall_seconds:.0f} s)"
     return (
-        f"{record.kernel}: best peer {peer.label} {peer.median:.4g} s, {own.label} {own.median:.4g} s, "
+        f"{record.kernel}: best peer {peer.label} {seconds(peer.median)}, {own.label} {seconds(own.median)}, "
         f"{found.value:.2f}x ({record.wall_seconds:.0f} s)"
     )
 

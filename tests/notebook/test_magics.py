@@ -65,8 +65,8 @@ def test_print_and_a_value_at_the_end_of_a_cell(notebook, capsys) -> None:
 
 
 def test_loops_that_are_not_parallel_may_run_on_several_threads(notebook) -> None:
-    below = "    for i in range(1, N):\n        for j in range(1, N):\n            A[i, j] = A[i - 1, j] + A[i, j - 1]\n"
-    swept = notebook.run(f"%%polyopt -t c\nfor t in range(9):\n{below}").parts[0]
+    above = "for t in range(9):\n    for i in range(1, N):\n        for j in range(1, N):\n"
+    swept = notebook.run(f"%%polyopt -t c\n{above}            A[i, j] = A[i - 1, j] + A[i, j - 1]\n").parts[0]
     assert not any(loop.parallel for loop in swept.loops)
     assert ALONG_WAVEFRONTS in swept.notes
     assert "#pragma omp parallel" in swept.kernel.source
