@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
+from polyviz.codegen.compensated import compensated_statements
 from polyviz.codegen.cuda import CudaText, private_copies
 from polyviz.codegen.device_loops import host_steps, kernel_loops
 from polyviz.codegen.dtypes import numpy_name
@@ -60,7 +61,8 @@ def print_numba_cuda(
     left_out = tuple(_left_out(kernel) for kernel in plan.device.kernels if kernel.runs)
     plan = replace(plan, device=replace(plan.device, kernels=plan.device.plain))
     environment = Environment({name: kind.dtype for name, kind in types.items()})
-    reorder = floating_point == "reassociate" and not ordered_statements(scop, environment)
+    in_order = ordered_statements(scop, environment) or compensated_statements(scop, environment)
+    reorder = floating_point == "reassociate" and not in_order
     device = CudaText(scop, plan, types, reorder, reserved=RESERVED)
     return _NumbaCudaText(scop, plan, types, device, left_out).program(floating_point)
 
