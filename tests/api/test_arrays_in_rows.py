@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,8 @@ def test_rows_of_a_short_length_are_seen_once_that_is_known(target: str) -> None
     points, centres, sizes = random.random(2000 * 4), random.random(5 * 4), (2000, 5, 4)
     kernel = pv.compile(nearest, target=target)
     assert np.array_equal(kernel(points, centres, *sizes), nearest(points, centres, *sizes))
-    assert "points[i, t]" in kernel.source.replace("][", ", ")
+    text = re.sub(r"index\((\w+)\)", r"\1", kernel.source.replace("][", ", "))
+    assert "points[i, t]" in text
 
 
 @pytest.mark.parametrize("target", ["c", "numba"])
