@@ -92,11 +92,11 @@ def shapes_made(scop: Scop, parameter_values: Mapping[str, int]) -> dict[str, tu
     for array in scop.arrays:
         extents = [extent for extent in array.extents if extent is not None]
         if array.creation is not None and len(extents) == array.rank:
-            found[array.name] = tuple(_extent(extent, parameter_values) for extent in extents)
+            found[array.name] = tuple(extent_value(extent, parameter_values) for extent in extents)
     return found
 
 
-def _extent(extent: isl.PwAff, parameter_values: Mapping[str, int]) -> int:
+def extent_value(extent: isl.PwAff, parameter_values: Mapping[str, int]) -> int:
     """The extent of an array for these sizes: 0 where they leave it open, since no loop runs then that uses it."""
     found = isl.Set.from_pw_aff(extent)
     return 0 if fixed(found, parameter_values).is_empty() else _value(found, parameter_values)

@@ -16,7 +16,6 @@ the available precision* (1971).
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -59,9 +58,8 @@ def compensated_statements(scop: Scop, environment: Environment) -> tuple[str, .
     ('S1',)
     """
     found, held = [], _Held(environment)
-    for before, one in pairwise((None, *scop.statements)):
-        assert one is not None
-        if before is not None and not _side_by_side(before, one):
+    for before, one in zip((*scop.statements[:1], *scop.statements), scop.statements, strict=False):
+        if not _side_by_side(before, one):
             held = _Held(environment)
         if any([held.cancels_in(part, always=part in one.body) for part in assignments(one.body)]):
             found.append(one.name)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
+from polyviz.analysis.bounds import extent_value
+from polyviz.analysis.witness import fixed
 from polyviz.codegen.regions_c import SMALLEST_PARALLEL_WORK
 from polyviz.mapping import row_height
 from polyviz.runtime.machine import thread_count
@@ -20,12 +20,13 @@ from polyviz.runtime.machine import thread_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import islpy as isl
+
     from polyviz.model.plan import ParallelWork, Plan
     from polyviz.runtime.kernel import Kernel
 
 WORTH_IT = 0.75
 """The part of the time that lower rows may take at most, to be worth a program of their own."""
-_PARAMETER = isl.dim_type.param
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def _height(work: ParallelWork, parameters: Mapping[str, int], threads: int) -> 
     height = row_height(steps, threads, rows.height)
     if _time(steps, height, threads) > WORTH_IT * _time(steps, rows.height, threads):
         return None
-    of_a_row = prod(_value(extent, parameters) for extent in work.extents) / min(steps, rows.height)
+    of_a_row = prod(extent_value(extent, parameters) for extent in work.extents) / min(steps, rows.height)
     return height if of_a_row * height > SMALLEST_PARALLEL_WORK else None
 
 
@@ -73,19 +74,8 @@ def _time(steps: int, height: int, threads: int) -> int:
 
 def _count(values: isl.Set, parameters: Mapping[str, int]) -> int:
     """How many numbers lie between the least and the greatest of ``values``, with these two."""
-    for name, value in parameters.items():
-        place = values.get_space().find_dim_by_name(_PARAMETER, name)
-        values = values if place < 0 else values.fix_val(_PARAMETER, place, isl.Val(value))
-    if values.is_empty():
+    line = fixed(values, parameters)
+    if line.is_empty():
         return 0
-    least, greatest = values.dim_min_val(0), values.dim_max_val(0)
+    least, greatest = line.dim_min_val(0), line.dim_max_val(0)
     return greatest.sub(least).to_python() + 1 if least.is_int() and greatest.is_int() else 0
-
-
-def _value(extent: isl.PwAff, parameters: Mapping[str, int]) -> int:
-    point = isl.Point.zero(extent.domain().get_space())
-    for name, value in parameters.items():
-        place = point.get_space().find_dim_by_name(_PARAMETER, name)
-        point = point if place < 0 else point.set_coordinate_val(_PARAMETER, place, isl.Val(value))
-    found = extent.eval(point)
-    return found.to_python() if found.is_int() else 0
