@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
@@ -27,18 +28,21 @@ if TYPE_CHECKING:
 
 _ANALYSES = {"value": value_based, "memory": memory_based}
 # Input dependences only say what is close: they come last, when others may have used up the allowance.
-_BY_IMPORTANCE: tuple[DependenceKind, ...] = ("flow", "anti", "output", "input")
+_ORDERING: tuple[DependenceKind, ...] = ("flow", "anti", "output")
+_BY_IMPORTANCE: tuple[DependenceKind, ...] = (*_ORDERING, "input")
 _OPERATIONS = 4_000_000
 _OPERATIONS_PER_REFERENCE = 20_000
 
 FoundByArray = dict[tuple[str, DependenceKind], Found]
 
-_analysed: WeakKeyDictionary[Scop, dict[str, Dependences]] = WeakKeyDictionary()
+_analysed: WeakKeyDictionary[Scop, dict[str, _Analysis]] = WeakKeyDictionary()
 """Nobody repairs a part after it was made, and its analysis may take seconds: each is analysed once per kind."""
 
 
 @exclusive
-def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> Dependences:
+def dependences(
+    scop: Scop, *, kind: Literal["value", "memory"] = "value", reuse: bool = True
+) -> Dependences:
     """The exact dependences of ``scop``, apart by kind, array and statement pair.
 
     ``kind="value"`` relates neighbours: the last write to a read (flow), a read or write to the next write (anti,
@@ -52,6 +56,9 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
     Scalars that :mod:`polyviz.analysis.privatization` gives a copy per iteration constrain a schedule only inside
     each copy. Reads of scalars are left out of ``proximity``: they sit in a register wherever they are.
 
+    ``reuse=False`` is for who asks what orders the part and for nothing else: input dependences, which take most of
+    the time, are found when somebody wants them.
+
     The answer is kept as long as ``scop`` lives, and given again to whoever asks for the same.
     """
     insist_on_part(scop, "dependences")
@@ -59,32 +66,61 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
         raise OptionError(f'Dependences are of kind "value" or "memory", not {kind!r}.')
     known = _analysed.setdefault(scop, {})
     if kind not in known:
-        known[kind] = _analyse(scop, kind)
-    return known[kind]
+        known[kind] = _Analysis.begun(scop, kind)
+    return known[kind].answer(scop, reuse=reuse)
 
 
-def _analyse(scop: Scop, kind: Literal["value", "memory"]) -> Dependences:
-    parameters = scop.context.get_space()
-    order = Order(times_by_statement(scop.schedule.get_map()), parameters)
-    nests = loop_nests(scop.schedule)
-    accesses = accesses_by_array(told_apart(scop))
-    allowance = allowance_for(accesses)
-    found = _found(accesses, kind, order, allowance)
-    relations = [dependence for array in accesses for dependence in _of_array(array.array, found)]
-    privatizations = _privatizations(scop, accesses, order, nests)
-    kept = list(_after_privatization(relations, privatizations, nests))
-    validity_relations = tuple(dependence for dependence in kept if dependence.kind != "input")
-    validity = _union(validity_relations, parameters)
-    return Dependences(
-        kind=kind,
-        relations=(*relations, *_reduction_relations(find_reductions(scop), relations)),
-        privatizations=tuple(privatizations.values()),
-        validity=validity,
-        proximity=_union(_close_pairs(scop, kept), parameters),
-        coincidence=validity,
-        validity_relations=validity_relations,
-        notes=tuple(_notes(found)),
-    )
+@dataclass(slots=True)
+class _Analysis:
+    """The analysis of one part, kind by kind of dependence; nothing here keeps the part alive."""
+
+    kind: Literal["value", "memory"]
+    order: Order
+    nests: Mapping[str, Nest]
+    accesses: tuple[ArrayAccesses, ...]
+    allowance: Allowance
+    privatizations: Mapping[str, Privatization]
+    found: FoundByArray = field(default_factory=dict, init=False)
+    answers: dict[bool, Dependences] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def begun(cls, scop: Scop, kind: Literal["value", "memory"]) -> _Analysis:
+        order = Order(times_by_statement(scop.schedule.get_map()), scop.context.get_space())
+        nests = loop_nests(scop.schedule)
+        accesses = tuple(accesses_by_array(told_apart(scop)))
+        privatizations = _privatizations(scop, accesses, order, nests)
+        return cls(kind, order, nests, accesses, allowance_for(accesses), privatizations)
+
+    def answer(self, scop: Scop, *, reuse: bool) -> Dependences:
+        """What is wanted, or more where more is known."""
+        if True not in self.answers and reuse not in self.answers:
+            self._find(_BY_IMPORTANCE if reuse else _ORDERING)
+            self.answers[reuse] = self._told(scop)
+        return self.answers.get(True) or self.answers[reuse]
+
+    def _find(self, kinds: Iterable[DependenceKind]) -> None:
+        analyse = _ANALYSES[self.kind]
+        for name in kinds:
+            for array in self.accesses:
+                if (array.array, name) not in self.found:
+                    self.found[array.array, name] = analyse(name, array, self.order, self.allowance)
+
+    def _told(self, scop: Scop) -> Dependences:
+        found, privatizations, parameters = self.found, self.privatizations, self.order.parameters
+        relations = [dependence for array in self.accesses for dependence in _of_array(array.array, found)]
+        kept = list(_after_privatization(relations, privatizations, self.nests))
+        validity_relations = tuple(dependence for dependence in kept if dependence.kind != "input")
+        validity = _union(validity_relations, parameters)
+        return Dependences(
+            kind=self.kind,
+            relations=(*relations, *_reduction_relations(find_reductions(scop), relations)),
+            privatizations=tuple(privatizations.values()),
+            validity=validity,
+            proximity=_union(_close_pairs(scop, kept), parameters),
+            coincidence=validity,
+            validity_relations=validity_relations,
+            notes=tuple(_notes(found)),
+        )
 
 
 def allowance_for(accesses: Iterable[ArrayAccesses]) -> Allowance:
@@ -93,17 +129,10 @@ def allowance_for(accesses: Iterable[ArrayAccesses]) -> Allowance:
     return Allowance(_OPERATIONS + references * _OPERATIONS_PER_REFERENCE)
 
 
-def _found(accesses: Iterable[ArrayAccesses], kind: str, order: Order, allowance: Allowance) -> FoundByArray:
-    analyse = _ANALYSES[kind]
-    return {
-        (array.array, name): analyse(name, array, order, allowance)
-        for name in _BY_IMPORTANCE
-        for array in accesses
-    }
-
-
 def _of_array(array: str, found: FoundByArray) -> Iterator[Dependence]:
     for name in _BY_IMPORTANCE:
+        if (array, name) not in found:
+            continue
         for relation in maps_of(found[array, name].relation):
             source = relation.get_tuple_name(isl.dim_type.in_)
             sink = relation.get_tuple_name(isl.dim_type.out)
@@ -113,7 +142,7 @@ def _of_array(array: str, found: FoundByArray) -> Iterator[Dependence]:
 
 
 def _notes(found: FoundByArray) -> Iterator[str]:
-    ordered = _inexact(found, ("flow", "anti", "output"))
+    ordered = _inexact(found, _ORDERING)
     if ordered:
         yield (
             f"The exact analysis of {ordered} would take too long: some pairs of accesses stay ordered although a "

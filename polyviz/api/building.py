@@ -110,7 +110,9 @@ class _Builder:
         for keyword, change in changes(self.options.contract).items():
             if switches_of_plan.pop(keyword, True) and self._may_change:
                 part = change(scop, dependences)
-                scop, dependences = part, dependences if part is scop else find_dependences(part)
+                dependences = dependences if part is scop else find_dependences(part, reuse=False)
+                scop = part
+        dependences = find_dependences(scop)
         told = _scheduler_options(self.schedule, self.resolved, self.options.scheduler)
         if not switches_of_plan.pop("group", True) and is_scheduler(self.schedule):
             told = {**told, "group": False}
@@ -190,7 +192,7 @@ class _Builder:
         """The kernel for calls with arrays that hold no whole number of rows."""
         switches = {**self.options.switches, "delinearise": False}
         other = replace(self, options=replace(self.options, switches=switches), is_known=True)
-        return other.kernel(scop, find_dependences(scop))
+        return other.kernel(scop, find_dependences(scop, reuse=False))
 
     @exclusive
     def _for_sizes(self, scop: Scop, sizes: Mapping[str, int]) -> Kernel:
@@ -203,7 +205,7 @@ class _Builder:
             "get programs of their own, or run the one for any sizes"
         )
         told = (*self.decisions, Decision("known-sizes", text))
-        return replace(self, decisions=told, is_known=True).kernel(known, find_dependences(known))
+        return replace(self, decisions=told, is_known=True).kernel(known, find_dependences(known, reuse=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def compile(
     extracted = partial(_extracted, source, sizes, namespace)
 
     def built(scop: Scop, made: type[Kernel] = Kernel) -> Kernel:
-        found = find_dependences(scop)
+        found = find_dependences(scop, reuse=False)
         how = {"schedule": schedule, "target": target, "namespace": namespace, "made": made, **given}
         return build_kernel(scop, found, source, **how)
 

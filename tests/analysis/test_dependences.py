@@ -139,6 +139,18 @@ def test_an_unknown_kind_is_one_sentence():
     assert str(caught.value) == 'Dependences are of kind "value" or "memory", not \'exact\'.'
 
 
+def test_without_reuse_only_what_orders_is_found():
+    part = matmul()
+    ordering = dependences(part, reuse=False)
+    assert {dependence.kind for dependence in ordering.relations} == {"flow", "anti", "output"}
+    assert dependences(part, reuse=False) is ordering
+    found = dependences(part)
+    assert {dependence.kind for dependence in found.relations} == {"flow", "anti", "output", "input"}
+    assert found.validity.is_equal(ordering.validity)
+    assert ordering.proximity.is_strict_subset(found.proximity)
+    assert dependences(part, reuse=False) is found
+
+
 def test_a_part_is_analysed_once_per_kind_and_forgotten_with_it():
     part, again = matmul(), matmul()
     assert dependences(part) is dependences(part)
