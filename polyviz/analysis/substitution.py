@@ -1,9 +1,10 @@
-"""Temporaries of one use give way to their values, where what is folded into a cell becomes one statement by that.
+"""Temporaries of one use give way to their values, where loops that may be tiled have one statement less by that.
 
 ``t = X[i, k] - Y[j, k]; s += t * t`` are two statements that a scheduler has to keep together, iteration by
 iteration; ``s += (X[i, k] - Y[j, k]) * (X[i, k] - Y[j, k])`` is a reduction like any other, whose loops may be tiled
 and whose cells may stay in registers. So it is with ``s = min(s, t)``, and with what reads other cells of the array
-that it changes. Every operation is the same, on the same values and in the same types.
+that it changes. A stencil of two steps, ``lap = ...; v[i, j] = u[i, j] + c * lap``, becomes one statement likewise,
+whose rows may run together in registers. Every operation is the same, on the same values and in the same types.
 
 Source: forward substitution (Allen and Kennedy, *Optimizing Compilers for Modern Architectures*, section 4.5).
 """
@@ -39,6 +40,7 @@ LARGEST = 16
 """Nodes of a value that may stand in several places of a statement: the compiler computes it once all the same."""
 LOOPS = 3
 """Fewer loops leave nothing to tile: there the statements are as good together as in one."""
+_GAIN = {True: "what is folded there is one statement, whose loops can be tiled", False: "one statement is left"}
 _CHEAP = ("+", "-", "*")
 
 
@@ -68,7 +70,7 @@ def with_values_in_place(scop: Scop, dependences: Dependences) -> Scop:
 def _temporaries(scop: Scop, dependences: Dependences) -> Iterator[_Temporary]:
     for private in dependences.privatizations:
         found = _temporary(scop, private.array, private.depth)
-        if found is not None and _makes_a_fold(scop, found):
+        if found is not None and _pays(found):
             yield found
 
 
@@ -143,11 +145,22 @@ def _changes_between(scop: Scop, definition: Statement, use: Statement) -> bool:
     )
 
 
-def _makes_a_fold(scop: Scop, found: _Temporary) -> bool:
-    if len(found.use.iterators) < LOOPS:
+def _pays(found: _Temporary) -> bool:
+    """Whether loops that may be tiled have one statement less by it, and no operation more."""
+    use = found.use
+    if len(use.iterators) < LOOPS or len(use.body) != 1 or not isinstance(use.body[0], Assign):
         return False
-    body = _with_value(found).body
-    return len(body) == 1 and isinstance(body[0], Assign) and folding_operator(body[0]) is not None
+    return _is_read_once(found) or _makes_a_fold(found)
+
+
+def _is_read_once(found: _Temporary) -> bool:
+    """Whether it stands in one place, and its value cannot fail, which a choice around that place might hide."""
+    return _occurrences(found.use, found.name) == 1 and all(access.exact for access in found.definition.accesses)
+
+
+def _makes_a_fold(found: _Temporary) -> bool:
+    [assign] = _with_value(found).body
+    return isinstance(assign, Assign) and folding_operator(assign) is not None
 
 
 def _with_value(found: _Temporary) -> Statement:
@@ -184,7 +197,7 @@ def _substituted(scop: Scop, found: _Temporary) -> Scop:
     )
     note = (
         f"`{found.name}` gives way to its value in {use.name}, the only statement that reads it "
-        f"({gone} is gone): what is folded there is one statement, whose loops can be tiled."
+        f"({gone} is gone): {_GAIN[_makes_a_fold(found)]}."
     )
     changed = replace(
         scop,

@@ -64,7 +64,7 @@ TECHNIQUES: tuple[Technique, ...] = (
         "extremes", "take a condition that keeps the smaller or larger of two values as a minimum or maximum"
     ),
     Technique(
-        "substitute", "put the value of a temporary in its place, where that leaves one statement of a sum"
+        "substitute", "put the value of a temporary in its place, where one statement reads it"
     ),
     Technique("small_arrays", "write out the short loops over an array of a few cells, which become variables"),
     Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),

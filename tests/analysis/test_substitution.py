@@ -25,7 +25,23 @@ DISTANCES = """
 CHAIN = DISTANCES.replace("s += t * t", "u = t * t\n                    s += u")
 ONE_USE_OF_A_CALL = DISTANCES.replace("X[i, k] - Y[j, k]", "math.exp(X[i, k])").replace("t * t", "t")
 SUBSTITUTED = {"a square": DISTANCES, "a chain": CHAIN, "a call": ONE_USE_OF_A_CALL}
+STENCIL = """
+    def heat(u, v, c, steps):
+        for t in range(steps):
+            for i in range(1, u.shape[0] - 1):
+                for j in range(1, u.shape[1] - 1):
+                    lap = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
+                    v[i, j] = u[i, j] + c * (lap - 4.0 * u[i, j])
+            for i in range(1, u.shape[0] - 1):
+                for j in range(1, u.shape[1] - 1):
+                    u[i, j] = v[i, j]
+    """
 KEPT = {
+    "a stencil that reads it twice": STENCIL.replace("c * (lap", "lap * (lap"),
+    "a value that may fail": STENCIL.replace("lap = u[i - 1, j]", "lap = u[int(v[i, j]), j]"),
+    "a loop of its own": STENCIL.replace(
+        "v[i, j] = u[i, j] + c", "while v[i, j] < u[i, j]: v[i, j] += c"
+    ),
     "two statements read it": DISTANCES.replace("s += t * t", "s += t * t\n                    D[i, j] += t"),
     "two definitions": DISTANCES.replace("s += t * t", "t = t * 2.0\n                    s += t"),
     "an operand is written between": DISTANCES.replace(
@@ -67,6 +83,15 @@ def test_the_sum_is_one_statement(name: str) -> None:
     [reduction] = find_reductions(found)
     assert {"X", "s"} <= {access.array for access in found.statement(reduction.statement).accesses}
     assert found.notes[len(part.notes)].startswith(("`t` gives way", "`u` gives way"))
+
+
+def test_a_stencil_of_two_steps_is_one_statement() -> None:
+    part, found = substituted(STENCIL)
+    assert [len(part.statements), len(found.statements)] == [3, 2]
+    assert "one statement is left" in found.notes[-1]
+    source = pv.compile(function_of(STENCIL), target="c").source
+    assert "double lap" not in source
+    assert "u_row0_plus1" in source
 
 
 @pytest.mark.parametrize("name", KEPT)
