@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.errors import Span
-    from polyviz.model.scop import Access, Scop, Statement
+    from polyviz.model.scop import Access, Scop, Starts, Statement
 
 _SET = isl.dim_type.set
 
@@ -47,7 +47,7 @@ def check_bounds(
         if access.array in leaving and access.exact:
             _refuse_outside(scop, statement, access, parameter_values, shapes[access.array])
     for statement, access in all_accesses(scop):
-        if access.strides and access.array in shapes:
+        if access.is_numbered and access.array in shapes:
             numbered = replace(access, relation=_numbered(access, parameter_values))
             if _leaves(restricted(scop, statement, numbered).range(), parameter_values, shapes[access.array]):
                 _refuse_outside(scop, statement, numbered, parameter_values, shapes[access.array])
@@ -103,8 +103,11 @@ def extent_value(extent: isl.PwAff, parameter_values: Mapping[str, int]) -> int:
 
 
 def _numbered(access: Access, parameter_values: Mapping[str, int]) -> isl.Map:
-    """The cells of ``access``, which has strides, for these sizes."""
+    """The cells of ``access``, which is numbered, for these sizes: all of them, or the first and the last one where
+    rows of growing length lie one behind the other."""
     assert access.apart is not None
+    if access.starts is not None:
+        return _ends_of_rows(access.array, access.apart, access.starts, parameter_values)
     digits = [f"d{place}" for place in range(access.apart.dim(isl.dim_type.out))]
     left, subscripts = iter(digits), []
     for strides in access.strides:
@@ -112,6 +115,18 @@ def _numbered(access: Access, parameter_values: Mapping[str, int]) -> isl.Map:
         subscripts.append(" + ".join(f"{number} * {next(left)}" for number in numbers))
     cells = isl.Map(f"{{ {access.array}[{', '.join(digits)}] -> {access.array}[{', '.join(subscripts)}] }}")
     return access.apart.apply_range(cells.align_params(access.apart.get_space()))
+
+
+def _ends_of_rows(
+    array: str, apart: isl.Map, starts: Starts, parameter_values: Mapping[str, int]
+) -> isl.Map:
+    """The first and the last cell of ``array`` that is touched in the rows and places that ``apart`` tells."""
+    square, slope = (_value(number, parameter_values) for number in starts)
+    touched, cells = fixed(apart.range(), parameter_values), [f"{array}[row, place] -> {array}[cell] : false"]
+    for end in () if touched.is_empty() else (touched.lexmin(), touched.lexmax()):
+        row, place = (end.dim_max_val(axis).to_python() for axis in range(2))
+        cells.append(f"{array}[{row}, {place}] -> {array}[{(square * row * row + slope * row) // 2 + place}]")
+    return apart.apply_range(isl.Map(f"{{ {'; '.join(cells)} }}").align_params(apart.get_space()))
 
 
 def _value(number: isl.Set, parameter_values: Mapping[str, int]) -> int:
@@ -146,7 +161,7 @@ def bounded_by_strides(scop: Scop) -> frozenset[tuple[str, Span | None]]:
 @lru_cache(maxsize=64)
 def _bounded_by_strides(key: _Identity) -> frozenset[tuple[str, Span | None]]:
     found = [(statement.name, access) for statement, access in all_accesses(key.scop)]
-    others = {(name, access.span) for name, access in found if not access.strides}
+    others = {(name, access.span) for name, access in found if not access.is_numbered}
     return frozenset((name, access.span) for name, access in found if access.span is not None) - others
 
 
@@ -171,7 +186,7 @@ def _axes_inside(key: _Identity) -> frozenset[tuple[str, Span | None, int]]:
     inside: set[tuple[str, Span | None, int]] = set()
     outside: set[tuple[str, Span | None, int]] = set()
     for statement, access in all_accesses(scop):
-        if access.exact or access.strides or access.span is None:
+        if access.exact or access.is_numbered or access.span is None:
             continue
         affine = _affine_axes(statement, access)
         for axis, stays in enumerate(_along_axes(scop, statement, access, touched.get(access.array))):

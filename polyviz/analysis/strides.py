@@ -54,8 +54,11 @@ def statement_row(row: isl.UnionPwAff, statement: Statement) -> Row:
 
 
 def access_rows(access: Access, count: int) -> list[Row] | None:
-    """The linear part of each subscript over ``count`` iterators; None for an access that is not a function."""
-    rows = _access_rows(access.relation, count)
+    """The linear part of each subscript over ``count`` iterators; None for an access that is not a function.
+
+    A subscript that is told apart counts as its parts: the last one walks through memory, as in arrays with rows.
+    """
+    rows = _access_rows(access.relation if access.apart is None else access.apart, count)
     return None if rows is None else [*rows]
 
 

@@ -13,7 +13,7 @@ from polyviz.frontend.cells import Cells
 from polyviz.frontend.conditional_sums import as_sums
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.integers import constant_integer
-from polyviz.frontend.linearised import told_apart
+from polyviz.frontend.linearised import Digits, told_apart
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat, Requirement
 from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
@@ -109,7 +109,8 @@ class Builder:
                     accesses.append(access)
                     continue
                 apart = of_statement(found.relation, statement.name, statement.iterators)
-                accesses.append(replace(access, apart=apart, strides=found.strides if reference.sure else ()))
+                sure = found if reference.sure else Digits(found.relation)
+                accesses.append(replace(access, apart=apart, strides=sure.strides, starts=sure.starts))
                 if len(found.written) == 1:
                     self.strides[access.array] = found.written[0]
             self.statements[position] = replace(statement, accesses=tuple(accesses))

@@ -198,8 +198,7 @@ def _deciding(program: Program, statements: Iterable[Statement]) -> tuple[str, .
         part.get_dim_name(isl.dim_type.param, place)
         for statement in statements
         for access in statement.accesses
-        if len(access.strides) == 1
-        for factors in access.strides[0]
+        for factors in (*(access.strides[0] if len(access.strides) == 1 else ()), access.starts or ())
         for part in factors
         for place in range(part.dim(isl.dim_type.param))
         if part.involves_dims(isl.dim_type.param, place, 1)

@@ -1,9 +1,11 @@
 """Integers that follow from how many iterations ran: counters of every kind, and what they held an iteration ago.
 
-A counter ends each iteration as what it was when that began, and a constant: ``k = start + constant * iterations``. A
-periodic one changes places with others (``a, b = b, a``), or with itself (``k = 1 - k``, ``k = (k + 1) % 3``). A
-wrap-around variable is made of the iteration, as ``before = i`` or ``k = j + 1`` with a counter ``j``: from the second
-iteration on it holds what the one before left. Taken up from Wolfe: *Beyond Induction Variables* (1992).
+A counter ends each iteration as what it was when that began, and a constant: ``k = start + constant * iterations``; or
+a number that grows with the iteration, as an inner loop with a bound of its own counts: then it is of the second
+degree. A periodic one changes places with others (``a, b = b, a``), or with itself (``k = 1 - k``,
+``k = (k + 1) % 3``). A wrap-around variable is made of the iteration, as ``before = i`` or ``k = j + 1`` with a counter
+``j``: from the second iteration on it holds what the one before left. Taken up from Wolfe: *Beyond Induction Variables*
+(1992).
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ from polyviz.model.expression import (
     substitute,
     walk,
 )
+from polyviz.model.linear import linear_terms, written
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import islpy as isl
 
@@ -60,9 +63,10 @@ def followed(program: Program, header: Header, iterator: str, body: list[ast.stm
     if header.stride is None or not is_integral(header.start) or not starts:
         return {}
     ends = ends_of(program, body, changed, {header.variable: Name(iterator)})
-    found = _Solver(header, iterator, {name: known.expression for name, known in starts.items()}).solved(ends)
-    shown = 2 if is_integral(header.stop) and not ends_early(body) else 1
     settled = _Settled(program, header, iterator)
+    solver = _Solver(header, iterator, {name: known.expression for name, known in starts.items()}, settled)
+    found = solver.solved(ends)
+    shown = 2 if is_integral(header.stop) and not ends_early(body) else 1
     return {
         name: tuple(
             Known(value, starts[name].requires, starts[name].asked)
@@ -75,10 +79,13 @@ def followed(program: Program, header: Header, iterator: str, body: list[ast.stm
 class _Solver:
     """Closed forms of the integers of one loop."""
 
-    def __init__(self, header: Header, iterator: str, starts: dict[str, Expression]) -> None:
+    def __init__(
+        self, header: Header, iterator: str, starts: dict[str, Expression], settled: Callable[[Expression], Expression]
+    ) -> None:
         self._header = header
         self._iterator = iterator
         self._starts = starts
+        self._settled = settled
         self._counts = (header.count(iterator), header.iterations())
 
     def solved(self, ends: dict[str, Expression]) -> dict[str, _Form]:
@@ -93,8 +100,24 @@ class _Solver:
     def _counter(self, name: str, ends: dict[str, Expression]) -> _Form | None:
         step = self._step(name, ends[name])
         if step is None:
-            return None
+            return self._growing(name, ends[name])
         return _Form(*(plus(self._starts[name], scaled(step, count)) for count in self._counts))
+
+    def _growing(self, name: str, end: Expression) -> _Form | None:
+        """A counter whose step is a linear function of the iteration."""
+        step = advance(end, sign(name))
+        terms = None if step is None else linear_terms(self._settled(step))
+        if terms is None or any(map(signs_of, map(Name, terms))):
+            return None
+        slope = terms.pop(self._iterator, 0)
+        first = plus(written(terms), scaled(Constant(slope), self._header.start))
+        return _Form(*(self._grown(name, first, slope * (self._header.stride or 1), count) for count in self._counts))
+
+    def _grown(self, name: str, first: Expression, growth: int, count: Expression) -> Expression:
+        """What is reached after ``count`` iterations, of which the first one adds ``first``."""
+        pairs = Binary("//", Binary("*", count, sum_of(count, -1)), Constant(2))
+        steady = plus(self._starts[name], scaled(first, count))
+        return plus(steady, scaled(Constant(abs(growth)), pairs), "+" if growth >= 0 else "-")
 
     def _step(self, name: str, end: Expression) -> Expression | None:
         """What each iteration adds; None where it is not the same in all of them."""

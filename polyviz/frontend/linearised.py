@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.frontend.affine import NotAffine
+from polyviz.frontend.triangular import in_triangles
 from polyviz.model.expression import Binary, Constant, Expression, Name, walk
 from polyviz.model.linearised import NotLinearisedError, Splitter, chain, ratio
 
@@ -27,16 +28,18 @@ if TYPE_CHECKING:
     from polyviz.frontend.parameters import ParameterTable
     from polyviz.frontend.place import Place
     from polyviz.model.linearised import Stride
-    from polyviz.model.scop import Strides
+    from polyviz.model.scop import Starts, Strides
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Points to digits, and the strides of the digits of each subscript: their values, and as they are written."""
+    """Points to digits, and the strides of the digits of each subscript: their values, and as they are written; or
+    where the rows begin, of which the first digit tells one."""
 
     relation: isl.Map
-    strides: tuple[Strides, ...]
-    written: tuple[tuple[Stride, ...], ...]
+    strides: tuple[Strides, ...] = ()
+    written: tuple[tuple[Stride, ...], ...] = ()
+    starts: Starts | None = None
 
 
 def told_apart(
@@ -66,7 +69,12 @@ def _of_array(
     rank = len(references[0].element.subscripts)
     found = [_axis(references, axis, parameters, context) for axis in range(rank)]
     if not any(digits is not None for digits in found):
-        return ()
+        triangle = in_triangles(references, context) if rank == 1 else None
+        relations = triangle.relations if triangle is not None else ()
+        return tuple(
+            Digits(_named(one, reference), starts=triangle.starts if triangle is not None else None)
+            for one, reference in zip(relations, references, strict=False)
+        )
     columns = [
         [_along(reference.relation, axis) for reference in references] if digits is None else digits[0]
         for axis, digits in enumerate(found)

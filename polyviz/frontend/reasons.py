@@ -42,6 +42,16 @@ def why_range(iterator: str, bounds: Iterable[Expression], problem: NotAffine) -
     return f"the range of loop `{iterator}` is not affine: {problem.reason}"
 
 
+_EVEN = (
+    "the loops keep each part of {} within its stride, so two iterations meet in a cell only where all parts are "
+    "equal: dependences are known although the subscript is not affine."
+)
+_GROWING = (
+    "{} goes through rows that get longer or shorter by the same number, one behind the other, so two iterations meet "
+    "in a cell only at the same place of the same row: dependences are known although the subscript is not affine."
+)
+
+
 def sentence(clause: str) -> str:
     """A clause as a sentence; nothing stays nothing."""
     return clause and f"{clause[0].upper()}{clause[1:]}."
@@ -54,7 +64,7 @@ def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]
     """
     texts: dict[str, dict[str, dict[str, None]]] = {}
     for access in accesses:
-        if not access.exact and not access.strides:
+        if not access.exact and not access.is_numbered:
             texts.setdefault(access.reason, {}).setdefault(access.kind, {})[f"`{access.text}`"] = None
     return [
         f"{statement} may {' and '.join(f'{kind} {listed(found)}' for kind, found in kinds.items())}: {reason}"
@@ -64,10 +74,8 @@ def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]
 
 def linearised_notes(statement: str, accesses: Iterable[Access]) -> list[str]:
     """That references with linearised subscripts count as exact where only equal cells matter."""
-    found = {f"`{access.text}`": None for access in accesses if access.apart is not None and not access.exact}
-    if not found:
-        return []
-    return [
-        f"{statement}: the loops keep each part of {listed(found)} within its stride, so two iterations meet in "
-        "a cell only where all parts are equal: dependences are known although the subscript is not affine."
-    ]
+    kinds: dict[str, dict[str, None]] = {_EVEN: {}, _GROWING: {}}
+    for access in accesses:
+        if access.apart is not None and not access.exact:
+            kinds[_EVEN if access.starts is None else _GROWING][f"`{access.text}`"] = None
+    return [f"{statement}: {text.format(listed(found))}" for text, found in kinds.items() if found]

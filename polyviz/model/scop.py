@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 AccessKind = Literal["read", "write"]
 Strides = tuple[tuple[isl.Set, ...], ...]
+Starts = tuple[isl.Set, isl.Set]
 Creator = Literal["empty", "zeros", "ones", "full", "array"]
 
 
@@ -135,6 +136,12 @@ class Access:
     text: str = ""
     apart: isl.Map | None = None
     strides: tuple[Strides, ...] = ()
+    starts: Starts | None = None
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether its cells are known once the parameters are."""
+        return bool(self.strides) or self.starts is not None
 
     def mapped(self, change: Callable[[isl.Map], isl.Map], **others: Any) -> Access:
         """The access with ``change`` made to its relations, and ``others`` of its fields replaced."""

@@ -30,6 +30,12 @@ FOLLOWED = {
     "            A[k] += t * j\n            k += 1\n    k = 0",
     "in an inner loop alone": "k = 0\nfor i in range(n):\n    k = i\n    for j in range(n - i):\n"
     "        A[k] = j\n        k += 1",
+    "triangle": "k = 0\nfor i in range(n):\n    for j in range(i):\n        A[k] = B[j]\n        k += 1",
+    "pairs": "k = 3\nfor i in range(n):\n    for j in range(i + 1, n):\n        A[k] = B[i] - B[j]\n        k += 1",
+    "every second row": "k = 0\nfor i in range(1, n, 2):\n    for j in range(i):\n        A[k] = j\n        k += 2",
+    "from the last row": "k = 63\nfor i in range(n - 1, -1, -1):\n    for j in range(i):\n        A[k] = j\n"
+    "        k -= 1",
+    "longer steps": "k = 0\nfor i in range(n):\n    A[k] = i\n    k += i + 1",
     "swapped": "a, b = 0, 1\nfor t in range(n):\n    for j in range(2):\n"
     "        A[2 * b + j] = A[2 * a + j] + 1\n    a, b = b, a",
     "in a circle": "a = 0\nb = 1\nc = 2\nfor t in range(1, 2 * n, 2):\n    A[c] = A[a] + B[b]\n    d = a\n"
@@ -51,7 +57,8 @@ LEFT = {
     "        A[k % n] = j\n        k += 1",
     "until the data say": "k = 0\nfor i in range(n):\n    for j in range(m):\n        if B[j] > 7:\n            break\n"
     "        k += 1\n    A[i] = k",
-    "triangle": "k = 0\nfor i in range(n):\n    for j in range(i):\n        A[i] = B[k % n]\n        k += 1",
+    "rows that may be cut": "k = 0\nfor i in range(n):\n    for j in range(i, m):\n        A[i] = B[k % n]\n"
+    "        k += 1",
     "growing": "k = 1\nfor i in range(min(n, 5)):\n    A[i] = k\n    k = k + k",
     "sums of each other": "p, q = 0, 1\nfor i in range(n):\n    A[i] = p\n    p, q = q, p + q",
     "made of data": "last = 0\nfor i in range(n):\n    A[i] = B[last]\n    last = int(B[i])",
