@@ -1,4 +1,4 @@
-"""Statements that read parts of one record, such as a pixel, share the loops that go through the records."""
+"""Statements that touch parts of one record, such as a pixel, share the loops that go through the records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,24 @@ COLOURS = """
                 green[image[y, x, 1]] += 1
                 blue[image[y, x, 2]] += 1
     """
+INTERLEAVED = """
+    def interleaved(re, im, z):
+        for i in range(re.shape[0]):
+            z[2 * i] = re[i]
+            z[2 * i + 1] = im[i]
+    """
+COLOURED = """
+    def coloured(hue, out):
+        for i in range(hue.shape[0]):
+            out[i, 0] = 255
+            out[i, 1] = hue[i]
+            out[i, 2] = 0
+    """
+TOGETHER = {"colours": COLOURS, "interleaved": INTERLEAVED, "colours that are written": COLOURED}
 APART = {
+    "halves": INTERLEAVED.replace("2 * i + 1", "i + re.shape[0]").replace("2 * i", "i"),
+    "other steps": INTERLEAVED.replace("2 * i + 1", "3 * i + 1"),
+    "long steps": INTERLEAVED.replace("2 * i + 1", "64 * i + 1").replace("2 * i", "64 * i"),
     "parts far from each other": COLOURS.replace("0]]", "9]]").replace("2]]", "20]]"),
     "no record": COLOURS.replace(", 0]", ", x]").replace(", 1]", ", x]").replace(", 2]", ", y]"),
     "records of others": """
@@ -32,9 +49,11 @@ APART = {
 }
 
 
-def test_the_records_are_read_in_one_loop() -> None:
-    order = pv.schedule(pv.extract(function_of(COLOURS)), "pluto")
-    assert "S0, S1 and S2 share a band" in str(order)
+@pytest.mark.parametrize("name", TOGETHER)
+def test_the_records_are_touched_in_one_loop(name: str) -> None:
+    order = pv.schedule(pv.extract(function_of(TOGETHER[name])), "pluto")
+    assert "share a band" in str(order)
+    assert "stay apart" not in str(order)
 
 
 @pytest.mark.parametrize("name", APART)
