@@ -18,8 +18,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body, private_name
-from polyviz.codegen.calling import is_checked
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
+from polyviz.codegen.expressions_c import never_free
 from polyviz.codegen.folds import (
     Fold,
     Update,
@@ -27,7 +27,9 @@ from polyviz.codegen.folds import (
     are_apart,
     instances_only,
     is_choice,
+    is_tested,
     jumps,
+    may_always_run,
     may_join,
     mentions,
     values_of,
@@ -142,30 +144,22 @@ class AccumulationPrinter:
         for update, cell in zip(kept, cells, strict=True):
             self._line(indent + 1, f"{self._kind(update)} {self.variable(update)} = {cell};")
         updates = tuple(self._in_variable(update, own[update.assign.target]) for update in fold.updates)
-        tested = self.reorders and not jumps(updates) and self._is_tested(fold)
+        tested = self.reorders and not jumps(updates) and is_tested(fold, self.scop, self.arrays)
         if tested:
             self._line(indent + 1, f"int64_t {self.outside} = 0;  // lanes go on, and say so behind the loop")
             self.arrays.noted_in = self.outside
         if lanes:
+            self.printer.is_free = self.arrays.is_free
             self._in_lanes(fold, updates, lanes, indent + 1)
         else:
             self._loop(fold, updates, indent + 1)
-        self.arrays.noted_in = ""
+        self.arrays.noted_in, self.printer.is_free = "", never_free
         if tested:
             self._line(indent + 1, f"if ({self.outside} && !failure)")
             self._line(indent + 2, f"failure = {self.outside};")
         for update, cell in zip(kept, cells, strict=True):
             self._line(indent + 1, f"{cell} = {self.variable(update)};")
         self._line(indent, "}")
-
-    def _is_tested(self, fold: Fold) -> bool:
-        """Whether the values that ``fold`` adds up stand at subscripts that only tests as they come can tell of."""
-        asked = self.arrays.untested or self.arrays.in_range is not None
-        return not asked and any(
-            isinstance(node, Element) and is_checked(self.scop, node, update.statement)
-            for update in fold.updates
-            for node in walk(update.assign.value)
-        )
 
     def update_of(
         self, instance: Instance, iterator: str, bodies: Mapping[str, Sequence[Instruction]]
@@ -184,6 +178,7 @@ class AccumulationPrinter:
         """How many results grow beside each other; 0 where one of the updates is not made for that."""
         real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
         allowed = self.reorders and real and fold.loop.step == 1 and may_join(fold)
+        allowed = allowed and may_always_run(fold, self.arrays)
         return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
 
     def _cell(self, update: Update) -> str:
@@ -235,7 +230,7 @@ class AccumulationPrinter:
         header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
         partial = [self._lanes(update) for update in fold.updates]
         own = dict(zip(partial, updates, strict=True))
-        plain = not fold.values and not self._is_tested(fold)
+        plain = not fold.values and not is_tested(fold, self.scop, self.arrays)
         steps = short_steps(fold.updates, self.dtypes, self.printer) if plain else 0
         end = f"{stop} - {lanes - 1}"
         if steps:

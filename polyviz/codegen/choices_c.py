@@ -27,6 +27,7 @@ from polyviz.model.expression import (
     Call,
     Compare,
     Conditional,
+    Constant,
     Element,
     Expression,
     Logical,
@@ -128,7 +129,7 @@ class ChoicePrinter:
             return None
 
     def _is_free(self, node: Expression) -> bool:
-        return all(map(self.arrays.is_free, _between_choices(node)))
+        return all(map(self.arrays.is_free, between_choices(node)))
 
     def _is_guessed(self, node: Conditional) -> bool:
         """Whether data decide that change in the loop."""
@@ -146,13 +147,13 @@ class ChoicePrinter:
         return isinstance(other, Binary) and target in (other.left, other.right)
 
 
-def _between_choices(node: Expression) -> list[Expression]:
+def between_choices(node: Expression) -> list[Expression]:
     """The parts of ``node`` that choose nothing; a cheap function of choices chooses."""
     match node:
         case Conditional(condition, body, otherwise):
             parts: tuple[Expression, ...] = (condition, body, otherwise)
-        case Call(name, arguments) if name in _CHEAP_CALLS:
+        case Call(name, arguments) if name in _CHEAP_CALLS or {*map(type, arguments)} == {Constant}:  # of some type
             parts = arguments
         case _:
             return [node]
-    return [found for part in parts for found in _between_choices(part)]
+    return [found for part in parts for found in between_choices(part)]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.calling import is_checked
+from polyviz.codegen.choices_c import between_choices
 from polyviz.codegen.loops import Block, Instance
 from polyviz.codegen.wraps import replaced
 from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Expression, Name, Unary, walk
@@ -14,6 +16,7 @@ from polyviz.model.expression import Assign, Binary, Call, Conditional, Element,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.loops import For, LoopNode
     from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Accumulation
@@ -88,6 +91,25 @@ def are_apart(updates: Sequence[Update], values: Sequence[Value] = ()) -> bool:
             if any(isinstance(part, Element) and part.array == target.array and part != allowed for part in parts):
                 return False
     return True
+
+
+def may_always_run(fold: Fold, arrays: ArrayPrinter) -> bool:
+    """Whether ``fold`` may be worked out in any iteration, whatever is chosen there: lanes do not branch."""
+    for update in fold.updates:
+        arrays.enter(update.statement)
+        if not (update.statement.exact or all(map(arrays.is_free, between_choices(update.assign.value)))):
+            return False
+    return True
+
+
+def is_tested(fold: Fold, scop: Scop, arrays: ArrayPrinter) -> bool:
+    """Whether the values that ``fold`` adds up stand at subscripts that only tests as they come can tell of."""
+    asked = arrays.untested or arrays.in_range is not None
+    return not asked and any(
+        isinstance(node, Element) and is_checked(scop, node, update.statement)
+        for update in fold.updates
+        for node in walk(update.assign.value)
+    )
 
 
 def in_one_order(fold: Fold) -> bool:

@@ -25,6 +25,7 @@ from polyviz.codegen.cancelling import is_exact
 from polyviz.codegen.definitions import read_first, unsure_results
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
+from polyviz.codegen.guards import granted, guard_of_loop
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
@@ -34,7 +35,7 @@ from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.regularity import is_slanted
 from polyviz.codegen.reserved_python import PYTHON_RESERVED, python_reserved
 from polyviz.codegen.scalars_python import numpy_scalars
-from polyviz.codegen.text import TextBuilder, imports_of, title_of
+from polyviz.codegen.text import TextBuilder, imports_of, title_of, tuple_text
 from polyviz.codegen.typed_variables import with_conversions
 from polyviz.codegen.typing import Environment, assignments
 from polyviz.codegen.widths import widened
@@ -42,7 +43,7 @@ from polyviz.model.expression import Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import islpy as isl
 
@@ -242,7 +243,7 @@ class _PythonProgram:
         for expansion in self.plan.expansions:
             name = self.identifiers.of(private_name(self.scop, expansion.array))
             extents = [self.printer.expression(bound_expression(extent)) for extent in expansion.extents]
-            shape = _tuple([f"max(0, {extent})" for extent in extents])
+            shape = tuple_text([f"max(0, {extent})" for extent in extents])
             dtype = numpy_name(self.types[expansion.array].dtype)
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
         for name, cell in self.cells.items():
@@ -274,7 +275,7 @@ class _PythonProgram:
         if creation.values is not None:
             return f"np.array({creation.values}, dtype=np.{dtype})"
         extents = [extent for extent in array.extents if extent is not None]
-        shape = _tuple([self.printer.expression(bound_expression(extent)) for extent in extents])
+        shape = tuple_text([self.printer.expression(bound_expression(extent)) for extent in extents])
         fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
@@ -299,6 +300,10 @@ class _PythonProgram:
                 if otherwise is not None:
                     self.text.add(indent, "else:")
                     self._node(otherwise, indent + 1)
+            case For() if (guard := guard_of_loop(self.scop, node, self.bodies)) is not None:
+                self.text.add(indent, f"if {self.printer.expression(guard.asked)}:")
+                with granted((node,), self.bodies):
+                    self._node(node, indent + 1)
             case For():
                 self._loop(node, indent)
             case Instance():
@@ -314,7 +319,8 @@ class _PythonProgram:
             self._parallel_header(node, indent)
         else:
             comment = "  # parallel" if parallel else ""
-            self.text.add(indent, f"for {node.iterator} in {self._range(node)}:{comment}")
+            numbers = range_text(self.printer, node.start, node.stop, node.step)
+            self.text.add(indent, f"for {node.iterator} in {numbers}:{comment}")
         self.inside_parallel, outside = self.inside_parallel or parallel, self.inside_parallel
         self.uses_parallel = self.uses_parallel or parallel
         self._node(node.body, indent + 1)
@@ -356,9 +362,6 @@ class _PythonProgram:
         for level, line in parallel_lines(self.printer, node, counter, ends):
             self.text.add(indent + level, line)
 
-    def _range(self, node: For) -> str:
-        return range_text(self.printer, node.start, node.stop, node.step)
-
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:
             if node is not self.packed:
@@ -393,7 +396,3 @@ class _PythonProgram:
             return text
         self.uses_index = True
         return f"{self.index}({text})"
-
-
-def _tuple(items: Sequence[str]) -> str:
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

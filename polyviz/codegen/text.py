@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from polyviz.model.program import SourceLine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
 
@@ -65,3 +67,12 @@ def imports_of(text: str) -> str:
     """
     used = ([line for name, line in group.items() if re.search(rf"\b{name}\.", text)] for group in _GROUPS)
     return "".join("\n".join(group) + "\n\n" for group in used if group)
+
+
+def tuple_text(items: Sequence[str]) -> str:
+    """A tuple in Python.
+
+    >>> tuple_text(["n"]), tuple_text(["n", "m"])
+    ('(n,)', '(n, m)')
+    """
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

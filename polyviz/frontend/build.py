@@ -10,7 +10,7 @@ import islpy as isl
 from polyviz.frontend.accesses import AccessReader, Reference
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.cells import Cells
-from polyviz.frontend.conditional_sums import as_sums
+from polyviz.frontend.conditional_sums import as_sums, under_conditions
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.linearised import Digits, told_apart
@@ -249,8 +249,7 @@ class Builder:
                 f"The statement at line {span.line} never runs{sizes}: its iteration domain is empty."
             )
             return ()
-        for guard in reversed(position.guards):
-            instructions = (Branch(guard, instructions),)
+        instructions = under_conditions(position.guards, instructions)
         name = f"S{len(self.statements)}"
         body = self._accesses.body(instructions, Place(position.affine, position.domain), {})
         self.checks += [Check(reference, name) for reference in body.references]

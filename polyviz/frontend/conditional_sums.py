@@ -7,16 +7,27 @@ else 0`` does the same to a number, and is a sum: threads and vector lanes may s
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from polyviz.frontend.nodes import Leaf
-from polyviz.model.expression import Assign, Binary, Conditional, Constant, Element, Unary, Zero, walk
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Branch,
+    Conditional,
+    Constant,
+    Element,
+    Logical,
+    Unary,
+    Zero,
+    walk,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from polyviz.frontend.nodes import Choice, Node
-    from polyviz.model.expression import Expression
+    from polyviz.model.expression import Expression, Instruction
 
 _ADDS = ("+", "-")
 
@@ -36,6 +47,41 @@ def as_sums(choice: Choice) -> tuple[Leaf, ...] | None:
     if any(isinstance(part, Element) and part.array in targets for value in read for part in walk(value)):
         return None
     return _joined(choice, leaves)
+
+
+def under_conditions(
+    conditions: Sequence[Expression], instructions: tuple[Instruction, ...]
+) -> tuple[Instruction, ...]:
+    """What is done of ``instructions`` where all ``conditions`` on data hold: a sum adds what they choose."""
+    if conditions and (added := _sum_under(conditions, instructions)) is not None:
+        return (added,)
+    for condition in reversed(conditions):
+        instructions = (Branch(condition, instructions),)
+    return instructions
+
+
+def _sum_under(conditions: Sequence[Expression], instructions: tuple[Instruction, ...]) -> Assign | None:
+    """The only instruction as a sum under ``conditions`` and its own; None where it is none, or they look at it."""
+    if len(instructions) != 1 or not _is_sum(one := instructions[0]):
+        return None
+    value, asked = one.value, [*conditions]
+    if isinstance(value, Conditional) and isinstance(value.otherwise, Zero):
+        asked += _operands(value.condition)
+        value = value.body
+    parts = [part for each in (*asked, value) for part in walk(each)]
+    if any(isinstance(part, Zero) or (isinstance(part, Element) and part.array == one.target.array) for part in parts):
+        return None
+    condition = asked[0] if len(asked) == 1 else Logical("and", tuple(asked))
+    return replace(one, value=Conditional(condition, value, Zero()))
+
+
+def _operands(condition: Expression) -> tuple[Expression, ...]:
+    return condition.operands if isinstance(condition, Logical) and condition.operator == "and" else (condition,)
+
+
+def _is_sum(instruction: Instruction) -> TypeGuard[Assign]:
+    """Whether something is added to a single variable."""
+    return isinstance(instruction, Assign) and instruction.operator in _ADDS and not instruction.target.subscripts
 
 
 def _joined(choice: Choice, leaves: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
@@ -73,9 +119,7 @@ def _sums(choice: Choice, nodes: tuple[Node, ...], *, chosen: bool) -> Iterator[
         if not isinstance(node, Leaf) or node.requirements or len(node.instructions) != 1:
             yield None
             continue
-        [one] = node.instructions
-        is_sum = isinstance(one, Assign) and one.operator in _ADDS and not one.target.subscripts
-        yield _choosing(choice, node, chosen=chosen) if is_sum else None
+        yield _choosing(choice, node, chosen=chosen) if _is_sum(node.instructions[0]) else None
 
 
 def _choosing(choice: Choice, leaf: Leaf, *, chosen: bool) -> Leaf:

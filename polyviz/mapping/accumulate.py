@@ -16,7 +16,7 @@ import islpy as isl
 from polyviz.analysis import find_reductions
 from polyviz.analysis.strides import direction, motions, statement_rows
 from polyviz.mapping.short_loops import is_written_out
-from polyviz.model.expression import Assign, Call
+from polyviz.model.expression import Assign, Call, Conditional
 from polyviz.model.plan import HELD_COLUMNS, VECTOR, Accumulation
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import band_at, bands, is_under_mark, marks_above, statements_under
@@ -113,9 +113,15 @@ def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduc
         return None
     localities = {motion.locality for motion in moving}
     arrays = [access for access in statement.accesses if access.relation.dim(isl.dim_type.out)]
-    scattered = not statement.exact or len(moving) < len(arrays)
+    scattered = len(moving) < len(arrays) or not (statement.exact or _chooses(statement))
     stride: Literal["unit", "strided", "scattered"] = "strided" if "strided" in localities else "unit"
     return Accumulation(statement.name, reduction.operator, "scattered" if scattered else stride)
+
+
+def _chooses(statement: Statement) -> bool:
+    """Whether a choice is all that keeps ``statement`` from reading what it reads in every iteration."""
+    (assign,) = statement.body
+    return isinstance(assign, Assign) and isinstance(assign.value, Conditional)
 
 
 def in_lanes(statement: Statement, reduction: Reduction) -> bool:

@@ -63,16 +63,24 @@ start threads costs little beside the steps of so many rows."""
 
 def make_panels(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
     """``mapped`` with every sum inside a serial loop taken apart, where some of its steps can come before a block."""
-    for path, member, names in reversed(_candidates(scop, mapped.tree)):
+    for path, member, names in reversed(_candidates(scop, dependences, mapped.tree)):
         mapped = _with_panels(scop, dependences, mapped, path, member, names)
     return mapped
 
 
-def _candidates(scop: Scop, tree: isl.Schedule) -> list[tuple[Path, int, tuple[str, ...]]]:
-    """The last but one of the loops around each sum, with its path and its place in the band there, and the sums."""
+def _candidates(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule
+) -> list[tuple[Path, int, tuple[str, ...]]]:
+    """The last but one of the loops around each sum, with its path and its place in the band there, and the sums.
+
+    What a single variable adds up over all rows is no sum of a row, unless each has a variable of its own.
+    """
     found: dict[tuple[Path, int], list[str]] = {}
     sums, _ = find_accumulations(scop, tree, None)
+    whole = {one.name for one in scop.arrays if not one.rank} - {one.array for one in dependences.privatizations}
     for name in (one.statement for one in sums if one.stride != "scattered"):
+        if any(access.kind == "write" and access.array in whole for access in scop.statement(name).accesses):
+            continue
         around = [
             (path, member)
             for path, band in bands(tree)

@@ -86,6 +86,32 @@ def test_where_a_loop_is_empty_its_condition_is_not_asked(columns: int) -> None:
     assert "if (0 < A_shape_1 && m[i] > 0.5) {" in kernel.source
 
 
+SUMS = """
+def f(A, m, keep):
+    total = 0.0
+    for i in range(A.shape[0]):
+        if m[i] > 0.5:
+            for j in range(A.shape[1]):
+                if keep[j]:
+                    total += A[i, j]
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "dtype"),
+    [*((target, dtype) for target in ("c", "numba") for dtype in (np.float32, np.int32)), ("python", np.float64)],
+)
+def test_the_first_condition_of_a_sum_is_asked_around_its_loop(target: str, dtype: type) -> None:
+    m, keep = np.random.default_rng(2).random(6), np.random.default_rng(3).random(9) > 0.5
+    A = np.arange(54).reshape(6, 9).astype(dtype)
+    kernel = agree(SUMS, A, m, keep, target=target)
+    asked, *below = [line for line in kernel.source.splitlines() if "0.5" in line and "line" not in line]
+    assert asked.strip().startswith("if ")
+    assert "A_shape_1" in asked
+    assert below == []
+
+
 ALTERNATIVES = """
 def f(m, y, z):
     for i in range(m.shape[0]):

@@ -46,7 +46,32 @@ def huber(x, y):
 """
 
 
-@pytest.mark.parametrize("text", [COUNT, BOTH, HUBER], ids=["count", "both", "one of two"])
+TRIANGLES = """
+def triangles(x, y):
+    n = 40
+    found = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            if x[i * j % n] > 0.5:
+                for k in range(j + 1, n):
+                    if y[j] > 0.5 and x[k] > 0.25:
+                        found += 1
+    return found
+"""
+ROWS = """
+def rows(x, y):
+    total = 0.0
+    for i in range(100):
+        if not x[i] > 0.5:
+            continue
+        for j in range(1000):
+            total -= y[j]
+    return total
+"""
+BELOW = {"count": COUNT, "both": BOTH, "one of two": HUBER, "triangles": TRIANGLES, "rows": ROWS}
+
+
+@pytest.mark.parametrize("text", BELOW.values(), ids=BELOW)
 @pytest.mark.parametrize("target", ["c", "numba", "python"])
 def test_threads_and_lanes_come_to_the_same(text: str, target: str) -> None:
     x, y = np.random.default_rng(7).random((2, 1000))
@@ -60,9 +85,27 @@ def test_a_count_is_shared_and_runs_in_lanes() -> None:
     assert "array-sum" in kernel.report()
 
 
+def test_sums_in_loops_under_a_condition_are_shared_and_run_in_lanes() -> None:
+    kernel = pv.compile(function_of(ROWS), target="c")
+    assert "array-sum" in kernel.report()
+    kernel(np.ones(100), np.ones(1000))
+    assert "total_own_lanes[lane] -= y[j + lane]" in kernel.source
+
+
+def test_lanes_ask_for_all_that_a_count_depends_on() -> None:
+    kernel = pv.compile(function_of(TRIANGLES.replace("i * j % n", "j").replace("y[j]", "y[k]")), target="c")
+    kernel(np.ones(40), np.ones(40))
+    assert "(y[k + lane] > 0.5) & (x[k + lane] > 0.25) ? 1 : 0" in kernel.source
+
+
 @pytest.mark.parametrize(
     ("body", "sums"),
     [
+        ("if A[i] > 0:\n        for j in range(n):\n            s += A[j]", 1),
+        ("if A[i] > 0:\n        for j in range(n):\n            if A[j] > 0:\n                s += 1", 1),
+        ("if A[i] > 0:\n        for j in range(n):\n            s *= A[j]", 0),
+        ("if A[i] > 0:\n        for j in range(n):\n            B[i] += A[j]", 0),
+        ("if A[i] > 0:\n        for j in range(n):\n            s += A[j] * s", 0),
         ("if A[i] > 0: s += A[i]", 1),
         ("if A[i] > 0:\n        s += A[i]\n    else:\n        s -= 1", 2),
         ("if A[i] > 0:\n        s += A[i]\n    else:\n        s += 1", 2),
