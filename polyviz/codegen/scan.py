@@ -68,10 +68,9 @@ _LOGICAL = {
     "or_else": "or",
 }
 _CONDITIONAL = ("cond", "select")
-_OPERATIONS = 1_000_000
-"""What isl may spend on one program: PolyBench needs two thirds of it at most, some skewed tiles would never end."""
-_FRONT_OPERATIONS = 1_500_000
-"""The same where fronts of tiles are kept together: a million takes half a second there, hardly ever many."""
+_OPERATIONS = 2_000_000
+"""What isl may spend on one program: PolyBench needs a third of it at most, a wave in three dimensions whose arrays
+change places nearly all of it; some skewed tiles would never end. A million takes about a second, hardly ever many."""
 _LAST_OPERATIONS = 5_000_000
 """The same where no simpler order is left to fall back on."""
 
@@ -99,8 +98,7 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set, *, whole_fronts: bool = 
             with interrupts_afterwards():
                 return build.node_from_schedule(grouped), watched
 
-        operations = _OPERATIONS if grouped is together else _FRONT_OPERATIONS
-        loops, watched = step_by_step(generate, operations)
+        loops, watched = step_by_step(generate, _OPERATIONS)
         return _node(loops, _Place(shifted=watched.shifted(grouped)))
     except isl.Error as error:
         raise _failure(error) from error

@@ -62,8 +62,8 @@ def step_by_step(compute: Callable[[], Result], operations: int) -> Result:
 
     isl counts what it allocates, and not how long it works in between: its numbers can grow until one operation takes
     as long as thousands, and nothing stops it before the next. Where fewer operations took ``_LONGEST`` seconds of this
-    processor in one try, no more are tried; the next try gets twice as many where they took far less, else a third
-    more. Raises LimitError.
+    processor in one try, no more are tried; the next try gets four times as many where they took far less, else a
+    third more. Raises LimitError.
 
     >>> step_by_step(lambda: isl.Set("{ [i] : 0 <= i < 9 }").count_val().to_python(), 1_000_000)
     9
@@ -78,7 +78,7 @@ def step_by_step(compute: Callable[[], Result], operations: int) -> Result:
             took = time.thread_time() - began
             if allowed == operations or took > _LONGEST:
                 raise
-        allowed = min(allowed * 2 if took < _LONGEST / 4 else allowed * 4 // 3, operations)
+        allowed = min(allowed * 4 if took < _LONGEST / 4 else allowed * 4 // 3, operations)
 
 
 def is_spent() -> bool:
