@@ -54,11 +54,8 @@ def statement_row(row: isl.UnionPwAff, statement: Statement) -> Row:
 
 
 def access_rows(access: Access, count: int) -> list[Row] | None:
-    """The linear part of each subscript over ``count`` iterators; None for an access that is not a function.
-
-    A subscript that is told apart counts as its parts: the last one walks through memory, as in arrays with rows.
-    """
-    rows = _access_rows(access.relation if access.apart is None else access.apart, count)
+    """The linear part of each subscript over ``count`` iterators; None for an access that is not a function."""
+    rows = _access_rows(access.relation, count)
     return None if rows is None else [*rows]
 
 
@@ -71,10 +68,14 @@ def _access_rows(relation: isl.Map, count: int) -> tuple[Row, ...] | None:
     return tuple(_first_piece(subscripts.get_pw_aff(position), count) for position in range(rank))
 
 
-def motions(statement: Statement, rows: Sequence[Row], member: int) -> list[AccessMotion] | None:
+def motions(
+    statement: Statement, rows: Sequence[Row], member: int, *, parts: bool = False
+) -> list[AccessMotion] | None:
     """The motion of every array access of ``statement`` when row ``member`` of its complete ``rows`` advances by one.
 
-    None when the row cannot advance on its own (the statement does not move in that loop).
+    With ``parts`` subscripts that are told apart move as what they are made of, of which the last walks through memory;
+    otherwise they have no motion. None when the row cannot advance on its own (the statement does not move in that
+    loop).
 
     >>> identity = [(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))]
     >>> direction(identity, 1)
@@ -85,9 +86,8 @@ def motions(statement: Statement, rows: Sequence[Row], member: int) -> list[Acce
         return None
     result = []
     for access in statement.accesses:
-        subscripts = (
-            access_rows(access, len(statement.iterators)) if access.relation.dim(isl.dim_type.out) else None
-        )
+        cells = access.apart if parts and access.apart is not None else access.relation
+        subscripts = _access_rows(cells, len(statement.iterators)) if cells.dim(isl.dim_type.out) else None
         if subscripts is not None:
             change = tuple(_dot(subscript, along) for subscript in subscripts)
             result.append(AccessMotion(access, change))

@@ -97,7 +97,7 @@ def may_always_run(fold: Fold, arrays: ArrayPrinter) -> bool:
     """Whether ``fold`` may be worked out in any iteration, whatever is chosen there: lanes do not branch."""
     for update in fold.updates:
         arrays.enter(update.statement)
-        if not (update.statement.exact or all(map(arrays.is_free, between_choices(update.assign.value)))):
+        if not (update.statement.is_certain or all(map(arrays.is_free, between_choices(update.assign.value)))):
             return False
     return True
 

@@ -84,7 +84,7 @@ def _writes(statement: Statement) -> list[Access]:
 def _is_value(scop: Scop, statement: Statement, band: isl.ScheduleNode) -> bool:
     """Whether ``statement`` gives a temporary what it finds along memory in the last loop of ``band``."""
     rows = _rows(statement, band)
-    moving = motions(statement, rows, len(rows) - 1)
+    moving = motions(statement, rows, len(rows) - 1, parts=True)
     arrays = [access for access in statement.accesses if access.relation.dim(isl.dim_type.out)]
     if moving is None or not statement.exact or len(moving) < len(arrays):
         return False
@@ -105,7 +105,7 @@ def _rows(statement: Statement, band: isl.ScheduleNode) -> list[Row]:
 
 def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduction) -> Accumulation | None:
     rows = _rows(statement, band)
-    moving = motions(statement, rows, len(rows) - 1)
+    moving = motions(statement, rows, len(rows) - 1, parts=True)
     if moving is None:
         return None
     cells = [motion for motion in moving if motion.access.kind == "write"]
@@ -113,7 +113,7 @@ def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduc
         return None
     localities = {motion.locality for motion in moving}
     arrays = [access for access in statement.accesses if access.relation.dim(isl.dim_type.out)]
-    scattered = len(moving) < len(arrays) or not (statement.exact or _chooses(statement))
+    scattered = len(moving) < len(arrays) or not (statement.is_certain or _chooses(statement))
     stride: Literal["unit", "strided", "scattered"] = "strided" if "strided" in localities else "unit"
     return Accumulation(statement.name, reduction.operator, "scattered" if scattered else stride)
 

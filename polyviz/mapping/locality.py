@@ -70,7 +70,7 @@ def _along_memory(moves: Sequence[Sequence[Sequence[AccessMotion]]]) -> tuple[in
 def _motions(
     statement: Statement, around: Sequence[Row], rows: Sequence[Row], member: int
 ) -> list[AccessMotion]:
-    return motions(statement, [*around, *rows], len(around) + member) or []
+    return motions(statement, [*around, *rows], len(around) + member, parts=True) or []
 
 
 def _reuses(statement: Statement, rows: Sequence[Row], *, carries: bool) -> bool:

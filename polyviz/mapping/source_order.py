@@ -131,4 +131,4 @@ def _innermost_motions(scop: Scop, band: isl.ScheduleNode, name: str) -> list[Ac
         # The loop of the points moves within a tile: that over the tiles stays put, and tells nothing new.
         if rank([row, *rows]) > len(rows):
             rows.insert(0, row)
-    return motions(statement, rows, len(rows) - 1) or []
+    return motions(statement, rows, len(rows) - 1, parts=True) or []

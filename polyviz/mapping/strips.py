@@ -287,7 +287,7 @@ def _moving(scop: Scop, tree: isl.Schedule, path: Path) -> list[_Moving]:
     found = []
     for statement in map(scop.statement, statements_under(band)):
         own = statement_rows(rows, statement)
-        found.append(_Moving(statement, own, motions(statement, own, len(own) - 1)))
+        found.append(_Moving(statement, own, motions(statement, own, len(own) - 1, parts=True)))
     return found
 
 
@@ -302,7 +302,7 @@ def _gain(
     innermost = [one for one in inner if not _below(inner, one)]
     for one in innermost:
         for moving in _known.of(tree, (scop, one), partial(_moving, scop, tree, one)):
-            outside, inside = motions(moving.statement, moving.rows, position), moving.inside
+            outside, inside = motions(moving.statement, moving.rows, position, parts=True), moving.inside
             for out, into in zip(outside or (), inside or (), strict=False):
                 better += out.locality == "unit" and into.locality == "strided"
                 worse += out.locality == "strided" and into.locality != "strided"

@@ -167,6 +167,11 @@ class Statement:
     loop_spans: tuple[Span, ...] = ()
 
     @property
+    def is_certain(self) -> bool:
+        """Whether all its accesses happen in every instance, to cells that are known once the parameters are."""
+        return all(access.exact or access.is_numbered for access in self.accesses)
+
+    @property
     def headline(self) -> str:
         """The user's text in one line; of a loop or condition with several lines inside, its head."""
         head, *rest = self.source.splitlines()

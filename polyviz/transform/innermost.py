@@ -80,7 +80,7 @@ def innermost_scores(
     complete = [(statement, statement_rows(rows, statement)) for statement in statements]
     scores = []
     for member, coincident in enumerate(coincident_members(band)):
-        found = [motions(statement, own, around + member) or [] for statement, own in complete]
+        found = [motions(statement, own, around + member, parts=True) or [] for statement, own in complete]
         localities = [_locality(motion) for motion in chain.from_iterable(found)]
         for statement, own in complete:
             localities += _localities_of_copies(statement, own, around + member, temporaries)
