@@ -11,7 +11,7 @@ from polyviz.codegen.functions import lookup, signature
 from polyviz.codegen.ranges import absolute_range, chosen_range, range_of, within
 from polyviz.codegen.values_c import EQUALITY, PRIMARY, UNARY, Value, convert, literal, truth
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Call, Constant, Element, Expression, Name, Unary
+from polyviz.model.expression import Call, Constant, Element, Expression, Name, Unary, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -201,8 +201,17 @@ def _power(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
         return _product(printer, call.values[0], int(exponent), result)
     if exponent == 2:
         return printer.helper("square", result, call.values[:1], result)
-    is_varying = exponent is None and result.kind == "f"
-    return printer.helper("varying_power" if is_varying else "power", result, call.values, result)
+    way = "varying_power" if exponent is None and result.kind == "f" else "power"
+    if exponent is None and _is_steady(printer, call.node):
+        way = "steady_power"
+    return printer.helper(way, result, call.values, result)
+
+
+def _is_steady(printer: CExpressionPrinter, node: Call) -> bool:
+    """Whether all that the value of ``node`` is made of are numbers that never change."""
+    leaves = [part for part in walk(node) if isinstance(part, Name | Element)]
+    names = (part.name if isinstance(part, Name) else part.array for part in leaves)
+    return bool(leaves) and all(name in printer.steady for name in names)
 
 
 def _real_power(printer: CExpressionPrinter, call: TypedCall) -> Value:

@@ -68,6 +68,34 @@ static inline {T} {name}({T} base, int64_t exponent)
 }
 """
     ),
+    # As "power", of numbers that are the same throughout: compilers call it once, before the loops around it.
+    ("steady_power", "i"): Helper(
+        """\
+__attribute__((const, noinline)) static {T} {name}({T} base, int64_t exponent)
+{
+    return power_{suffix}(base, exponent);
+}
+""",
+        ("power_{suffix}",),
+    ),
+    ("steady_power", "u"): Helper(
+        """\
+__attribute__((const, noinline)) static {T} {name}({T} base, int64_t exponent)
+{
+    return power_{suffix}(base, exponent);
+}
+""",
+        ("power_{suffix}",),
+    ),
+    ("steady_power", "f"): Helper(
+        """\
+__attribute__((const, noinline)) static {T} {name}({T} base, int64_t exponent)
+{
+    return power_{suffix}(base, exponent);
+}
+""",
+        ("power_{suffix}",),
+    ),
     # numba passes the integer powers of numpy through a double.
     ("rounded_power", "i"): Helper(
         """\

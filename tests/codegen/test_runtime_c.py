@@ -119,6 +119,26 @@ def test_powers_of_varying_exponents_have_the_bits_of_the_multiplications(kind):
     assert "varying_power" in kernel.source
 
 
+STEADY_POWERS = """
+    def f(letters, k, growth, codes, values):
+        code = 0
+        for i in range(letters.shape[0]):
+            code = (code * 4 + letters[i]) & (4 ** k - 1)
+            codes[i] = code
+            values[i] += growth ** k
+    """
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, -1])
+def test_powers_of_numbers_that_never_change_are_asked_for_once(k):
+    letters = np.arange(37) * 7 % 4
+    kernel = agree(STEADY_POWERS, letters, k, 1.25, np.zeros(37, int), np.ones(37), target="c", contract="strict")
+    for name in ("steady_power_i64", "steady_power_f64"):
+        assert f"__attribute__((const, noinline)) static {'int64_t' if 'i64' in name else 'double'} {name}(" in (
+            kernel.source
+        )
+
+
 @pytest.mark.parametrize("base", ["complex128", "complex64"])
 @pytest.mark.parametrize("exponent", ["complex128", "complex64", "float64", "int64"])
 @pytest.mark.filterwarnings("ignore:Casting complex")
