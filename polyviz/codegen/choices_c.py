@@ -8,6 +8,9 @@
 Processors guess which way a branch goes, and lose some twenty cycles where data make them guess wrong. Compilers make
 whole numbers without branching, and fractions in vectors; in a loop that has to run one iteration after the other gcc
 branches for fractions.
+
+``if a[i] < least: least, place = a[i], i`` stays a branch: of many values few are the least so far, which is guessed
+right, and a choice would wait for the one before it in every iteration.
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint
 
 _CHEAP_CALLS = ("min", "max", "abs")
+_FEW = 8
+"""Iterations among which the least value so far changes about as often as not."""
 _COMPARED = {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal", "!=": "unequal"}
 _TURNED = (">", ">=")
 
@@ -60,21 +65,23 @@ class ChoicePrinter:
         self.reorders = floating_point == "reassociate"
         self.wanted = wanted
         self.in_vectors = False
+        self.is_short = False
 
     @contextmanager
     def inside(self, loop: For) -> Iterator[None]:
         """While this lasts, what is printed is the body of ``loop``."""
-        before = self.in_vectors, self.printer.choice, self.printer.choices
+        before = self.in_vectors, self.is_short, self.printer.choice, self.printer.choices
+        self.is_short = _is_short(loop)
         self.in_vectors = self.in_vectors or loop.vector
         is_serial = not (self.in_vectors or loop.parallel or loop.reduced)
         if self.wanted and is_serial and not any(isinstance(node, For) for node in descendants(loop.body)):
             self.printer.choice, self.printer.choices = self._value, self._assigns
         yield
-        self.in_vectors, self.printer.choice, self.printer.choices = before
+        self.in_vectors, self.is_short, self.printer.choice, self.printer.choices = before
 
     def _assigns(self, branch: Branch) -> Sequence[Assign] | None:
         """What ``branch`` does, as choices of what each of its variables becomes; None where it has to stay."""
-        assigns = choices_between(branch)
+        assigns = choices_between(branch) if self.is_short or not _keeps_an_extreme(branch) else ()
         if not assigns or not all(map(self._keeps_type, assigns)):
             return None
         values = [assign.value for assign in assigns]
@@ -145,6 +152,42 @@ class ChoicePrinter:
             return False
         other = value.otherwise if value.body == target else value.body
         return isinstance(other, Binary) and target in (other.left, other.right)
+
+
+def _is_short(loop: For) -> bool:
+    match loop.start, loop.stop:
+        case Constant(int() as first), Constant(int() as end):
+            return end - first <= _FEW
+    return False
+
+
+def _keeps_an_extreme(branch: Branch) -> bool:
+    """Whether ``branch`` replaces a variable by a value that is less, or greater, than all before it.
+
+    >>> from polyviz.model.expression import Name
+    >>> least = Element("least")
+    >>> _keeps_an_extreme(Branch(Compare(("<",), (Name("x"), least)), (Assign(least, Name("x")),)))
+    True
+    >>> _keeps_an_extreme(Branch(Compare(("<",), (Name("x"), least)), (Assign(least, Constant(0.0)),)))
+    False
+    """
+    pairs = [{part.operands[0], part.operands[-1]} for part in _asked(branch.condition) if _orders(part)]
+    kept = [{one.target, one.value} for one in branch.then if isinstance(one, Assign) and one.operator is None]
+    return not branch.otherwise and any(pair in kept for pair in pairs)
+
+
+def _asked(condition: Expression) -> list[Compare]:
+    """The comparisons that all have to hold for ``condition`` to hold."""
+    match condition:
+        case Logical("and", operands):
+            return [found for operand in operands for found in _asked(operand)]
+        case Compare():
+            return [condition]
+    return []
+
+
+def _orders(compare: Compare) -> bool:
+    return len(compare.operators) == 1 and compare.operators[0] in ("<", "<=", ">", ">=")
 
 
 def between_choices(node: Expression) -> list[Expression]:

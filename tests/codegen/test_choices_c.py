@@ -70,6 +70,27 @@ def test_what_a_condition_looks_at_is_replaced_last() -> None:
     agree(text, data, np.zeros(50), np.zeros(50, np.int64), target="c")
 
 
+@pytest.mark.parametrize("condition", ["a[i] < s", "s >= a[i] and b[i] > 0.0"])
+def test_the_least_value_so_far_is_kept_by_a_branch(condition: str) -> None:
+    text = """
+    def f(a, b, c):
+        s = 1e300
+        k = -1
+        for i in range(a.shape[0]):
+            if CONDITION:
+                s = a[i]
+                k = i
+        c[0] = s
+        c[1] = k
+    """.replace("CONDITION", condition)
+    a, b = np.random.default_rng(3).integers(-50, 50, (2, 200)) * 1.0
+    a[90] = np.nan
+    kernel = agree(text, a, b, np.zeros(2), target="c", contract="strict")
+    assert "chosen_" not in kernel.source
+    of_three = agree(text.replace("a.shape[0]", "3"), a, b, np.zeros(2), target="c", contract="strict")
+    assert "chosen_" in of_three.source
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
