@@ -11,8 +11,8 @@
         }
     }
 
-Innermost loops are of this kind, and loops around those whose bounds do not change; of others the ends do not say what
-their data asks for.
+Innermost loops are of this kind whose bounds are in no array, and loops around those whose bounds do not change; of
+others the ends do not say what their data asks for.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class BodyVersions:
         condition = self._condition(loop)
         if not condition:
             return lines(indent)
-        lanes = ["#pragma omp simd"] if _is_parallel(loop) and not self.scalar else []
+        # OpenMP wants one variable in the head of such a loop; a bound that is a variable is kept in another.
+        kept = any(isinstance(node, Element) for node in walk(loop.stop))
+        lanes = ["#pragma omp simd"] if _is_parallel(loop) and not kept and not self.scalar else []
         pad, inside = INDENT * indent, INDENT * (indent + 1)
         if self.arrays.untested or self.arrays.in_range:
             return [*(pad + line for line in lanes), *lines(indent)]
@@ -134,9 +136,20 @@ def _nest(loop: Loop) -> list[Loop]:
     inside = [node for node in nodes if isinstance(node, Loop)]
     deeper = [node for one in inside for part in one.body for node in walk(part) if isinstance(node, Loop)]
     bounds = [node for one in (loop, *inside) for bound in (one.start, one.stop) for node in walk(bound)]
-    moves = any(isinstance(node, Element) or node == Name(loop.iterator) for node in bounds)
-    known = all(one.step == Constant(1) for one in (loop, *inside)) and not moves
+    moving = {loop.iterator, *_written(loop)}
+    known = all(one.step == Constant(1) for one in (loop, *inside))
+    known = known and not any(_varies(node, moving) for node in bounds)
     return [loop, *inside] if known and not deeper and not any(isinstance(node, While) for node in nodes) else []
+
+
+def _varies(bound: Node, moving: set[str]) -> bool:
+    """Whether ``bound`` is loaded from an array, or changes with what is ``moving``; a variable may stay as it is."""
+    match bound:
+        case Element(name, subscripts):
+            return bool(subscripts) or name in moving
+        case Name(name):
+            return name in moving
+    return False
 
 
 def _used(loop: Loop, around: tuple[Loop, ...] = ()) -> Iterator[_Used]:

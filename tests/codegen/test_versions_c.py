@@ -245,3 +245,66 @@ def test_inner_loops_with_bounds_of_their_own_are_tested_by_themselves() -> None
     kernel = agree(text, *blocks([0, 5, 3, 3, 1]), target="c")
     assert "if (0 < n && " not in with_tests(kernel)
     assert "if (0 < r && " in with_tests(kernel)
+
+
+STAMPS = """
+    def f(image, places, total):
+        for p in range(places.shape[0]):
+            top = int(places[p, 0])
+            left = int(places[p, 1])
+            bottom = top + int(places[p, 2])
+            right = left + int(places[p, 3])
+            for y in range(top, bottom):
+                for x in range(left, right):
+                    total[p] += image[y, x]
+                    image[y, x] *= 0.5
+    """
+
+
+def stamps(*places: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(1)
+    return rng.random((5, 7)), np.array(places) * 1.0, np.zeros(len(places))
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        ((0, 0, 5, 7), (4, 6, 1, 1), (2, 3, 2, 2)),
+        ((1, 1, 0, 5), (1, 1, 2, 0), (9, 9, -1, -1)),
+        ((-2, -3, 4, 5), (-5, -7, 5, 7)),
+    ],
+)
+def test_loops_between_variables_are_tested_at_their_ends(places: tuple[tuple[int, ...], ...]) -> None:
+    kernel = agree(STAMPS, *stamps(*places), target="c")
+    head = "if (top < bottom && left < right && "
+    plain = with_tests(kernel).partition(head)[2].partition("} else {")[0]
+    assert "total[p] += image[y][x];" in plain
+    assert "checked_index(" not in plain
+    assert "#pragma omp simd" not in plain
+
+
+@pytest.mark.parametrize("place", [(0, 0, 6, 1), (0, 0, 1, 8), (-6, 0, 1, 1), (0, 6, 2, 2)])
+def test_variables_between_which_cells_are_missing_are_found(place: tuple[int, ...]) -> None:
+    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+        compiled(STAMPS)(*stamps((1, 1, 2, 2), place))
+
+
+def test_loops_between_variables_that_change_on_the_way_are_tested_by_themselves() -> None:
+    line = "total[p] += image[y, x]"
+    widened = "if x == 1:\n                        right += 1 - y % 2"
+    text = STAMPS.replace(line, f"{line}\n                    {widened}")
+    kernel = agree(text, *stamps((0, 0, 4, 4), (1, 1, 3, 2)), target="c")
+    assert "top < bottom && " not in with_tests(kernel)
+
+
+def test_a_loop_up_to_a_variable_has_no_lanes_where_its_head_has_two() -> None:
+    text = """
+    def f(cuts, x, y):
+        for p in range(cuts.shape[0]):
+            end = int(cuts[p])
+            for k in range(0, end):
+                y[k] = x[k] + p
+    """
+    kernel = agree(text, np.array([2.0, 0.0, 5.0]), np.arange(5.0), np.zeros(5), target="c")
+    assert "k_stop = end" in kernel.source
+    assert "#pragma omp simd" not in kernel.source
