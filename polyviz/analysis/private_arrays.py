@@ -76,7 +76,8 @@ def with_private_arrays(scop: Scop, dependences: Dependences) -> Scop:
 
     Only arrays of a few cells, or those whose cells are computed by a loop of their own, are worth the memory. What
     stays visible is copied back at the end, by a statement of its own; notes say so. A block of a few cells that the
-    part makes stays as it is where loops inside of each iteration are enough for vector lanes.
+    part makes stays as it is where loops inside of each iteration are enough for vector lanes. Where data decide which
+    cells are touched, only a few that nobody looks at later get copies.
     """
     nests = loop_nests(scop.schedule)
     found = accesses_by_array(scop)
@@ -102,7 +103,8 @@ def _expansion(
 ) -> _Expansion | None:
     names = statements_of(accesses)
     used = [statement for statement in scop.statements if statement.name in names]
-    if not all(statement.exact for statement in used):
+    exact = all(statement.exact for statement in used)
+    if array.live_out and not exact:
         return None
     depth = private_depth(accesses, order, nests, allowance_for([accesses]))
     if not depth:
@@ -120,6 +122,8 @@ def _expansion(
     cells = _cells(own)
     is_small = cells <= FEW_CELLS
     is_cheap = cells <= (FEW_CELLS if depth > 1 else FEWEST_CELLS)
+    if not is_small and not exact:
+        return None
     if not is_cheap and not any(len(statement.iterators) > depth + array.rank for statement in used):
         return None
     last = None
@@ -266,6 +270,7 @@ def _expanded(scop: Scop, expansion: _Expansion) -> Scop:
         live_out=False,
         creation=_creation(array, span),
         rows=(),
+        copies=array.copies or array.name,
     )
     [loop] = {
         part.iterators[expansion.position] for part in scop.statements if part.name in expansion.statements

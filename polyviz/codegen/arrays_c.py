@@ -187,7 +187,7 @@ class ArrayPrinter:
         extent = self._extent_name(array, axis)
         known = self.untested or self.in_range
         if self.statement is not None and not known and is_checked_along(self.scop, axis, element, self.statement):
-            code = self.failure(out_of_range(element))
+            code = self.failure(out_of_range(self.scop, element))
             test, variable = ("noted_index", self.noted_in) if self.noted_in else ("checked_index", "failure")
             self.helpers.add(test)
             self._tested_extents.add((array.name, axis))

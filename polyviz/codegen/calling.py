@@ -74,19 +74,22 @@ def run_time_failures(scop: Scop) -> tuple[Failure, ...]:
     found: dict[Failure, None] = {}
     for statement in scop.statements:
         elements = (element for element in _elements(statement) if is_checked(scop, element, statement))
-        found |= dict.fromkeys(map(out_of_range, elements))
+        found |= dict.fromkeys(out_of_range(scop, element) for element in elements)
         found |= dict.fromkeys(tested_steps(scop, statement).values())
     return tuple(found)
 
 
-def out_of_range(element: Element) -> Failure:
-    """How a failed test of ``element`` is told.
+def out_of_range(scop: Scop, element: Element) -> Failure:
+    """How a failed test of ``element`` is told, by the name that the source has for its array.
 
-    >>> out_of_range(Element("A")).clause
+    >>> from polyviz import extract
+    >>> part = extract("for i in range(n): A[i] = 0")
+    >>> out_of_range(part, Element("A")).clause
     'a subscript of A is out of range'
     """
     where = f" (line {element.span.line})" if element.span is not None else ""
-    return Failure("subscript", f"a subscript of {element.array} is out of range{where}")
+    name = scop.array(element.array).copies or element.array
+    return Failure("subscript", f"a subscript of {name} is out of range{where}")
 
 
 def tested_steps(scop: Scop, statement: Statement) -> dict[str, Failure]:

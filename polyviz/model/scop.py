@@ -91,7 +91,8 @@ class Array:
     transpose of the caller's array, which lies in Fortran order. ``rebound``: where the whole array is given new
     values, which have to be of its dtype (``v = v / 2`` in a loop). ``strides``: those of the parts of its one
     subscript wherever it stands, the largest first (``((m,), ())`` for ``A[i * m + j]``). ``rows``: the caller's array
-    has one dimension, and here it is cut into rows of these extents.
+    has one dimension, and here it is cut into rows of these extents. ``copies``: the array of the source of which it
+    holds one copy per iteration of a loop.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Array:
     rebound: tuple[Span, ...] = ()
     strides: tuple[Stride, ...] = ()
     rows: tuple[Expression, ...] = ()
+    copies: str = ""
 
     @property
     def keeps_type(self) -> bool:

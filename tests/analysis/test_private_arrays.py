@@ -239,3 +239,63 @@ def test_a_block_with_loops_for_lanes_inside_stays_in_the_cache() -> None:
     given = random.random((16, 24)), random.random((8, 8)), np.zeros((16, 24))
     for target in ("c", "numba"):
         agree(BLOCKS, *given, target=target, contract="strict", threads=2)
+
+
+SORTED = """
+    def f(a, where, out):
+        v = np.zeros(5, dtype=a.dtype)
+        for i in range(2, a.shape[0] - 2):
+            for j in range(a.shape[1]):
+                for k in range(5):
+                    v[k] = a[i + k - 2, j]
+                for p in range(3):
+                    m = p
+                    for q in range(p + 1, 5):
+                        if v[q] < v[m]:
+                            m = q
+                    v[p], v[m] = v[m], v[p]
+                out[i, j] = v[2] + v[where[j]]
+    """
+
+
+def sorted_in(rows: int, columns: int, dtype: str = "float64") -> tuple[np.ndarray, ...]:
+    a = np.random.default_rng(2).integers(0, 90, (rows, columns)).astype(dtype)
+    return a, np.arange(columns) % 9 - 4, np.zeros((rows, columns), dtype)
+
+
+def test_a_few_cells_in_which_data_choose_get_copies_too() -> None:
+    before, after = expanded(SORTED)
+    (copies,) = [array for array in after.arrays if array not in before.arrays]
+    assert copies.rank == 2
+    assert any("is filled anew in every iteration of the loop over j" in note for note in after.notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("range(5):\n                    v[k] =", "range(4):\n                    v[k] ="),
+        ("np.zeros(5, dtype=a.dtype)", "np.zeros(70, dtype=a.dtype)"),
+        ("v[k] = a[i + k - 2, j]", "v[where[k]] = a[i + k - 2, j]"),
+    ],
+    ids=["a cell from before", "many cells", "no cell is certain"],
+)
+def test_where_data_choose_nothing_else_gets_copies(line: str, other: str) -> None:
+    text = SORTED.replace(line, other)
+    assert text != SORTED
+    before, after = expanded(text)
+    assert after.arrays == before.arrays
+    agree(text, *sorted_in(8, 6), target="c")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (5, 1), (9, 7), (60, 40)])
+def test_cells_that_data_choose_are_those_of_the_copy(target: str, rows: int, columns: int, dtype: str) -> None:
+    agree(SORTED, *sorted_in(rows, columns, dtype), target=target)
+
+
+def test_what_is_out_of_range_in_a_copy_is_called_by_the_name_it_had() -> None:
+    a, where, out = sorted_in(9, 7)
+    where[3] = 5
+    with pytest.raises(pv.OutOfBoundsError, match=r"A subscript of v is out of range \(line 13\)"):
+        pv.compile(function_of(SORTED), target="c")(a, where, out)
