@@ -16,7 +16,7 @@ from polyviz.api.rooflines import roofline_of
 from polyviz.api.targets import resolve_target, second_choice
 from polyviz.api.told import part_of_call
 from polyviz.codegen.calling import handed_back, written_arrays
-from polyviz.errors import OptionError, PolyvizError, ToolchainError
+from polyviz.errors import OptionError, OutOfBoundsError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.model.program import CONTRACTS, Program
@@ -27,6 +27,7 @@ from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
+from polyviz.runtime.outside import located
 from polyviz.runtime.race import (
     Entrant,
     Progress,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
     from polyviz.runtime.bound import Bound
     from polyviz.runtime.kernel import Kernel
+    from polyviz.runtime.original import Original
 
 ENGINES: tuple[Engine, ...] = ("python", "numba", "numba-parallel")
 DEFAULT_SCHEDULES = ("original", "isl", "pluto")
@@ -222,6 +224,7 @@ def _raced(
         machine="; ".join(this_machine().describe().splitlines()),
         sizes=dict(bound.parameters),
         notes=(
+            *_outside_notes(rows, scop, original, bound),
             *scop.notes,
             *moved,
             *layout_notes(bound.given, turned_on((entry.target for entry in entries), scop)),
@@ -235,6 +238,13 @@ def _raced(
     contracts = {row.label: row.floating_point for row in rows}
     verified = {label: kernel.with_floating_point(contracts[label]) for label, kernel in kernels.items()}
     return Comparison(data, verified)
+
+
+def _outside_notes(rows: Sequence[VariantRow], scop: Scop, original: Original, bound: Bound) -> Iterator[str]:
+    """Which iteration leaves an array, if one does."""
+    found = next((row.note for row in rows if row.outside and not row.is_baseline), None)
+    if found is not None:
+        yield f"nothing to compare: {located(OutOfBoundsError(found), scop, original, bound.given).message}"
 
 
 def _contract_notes(rows: Sequence[VariantRow], *, verified: bool) -> Iterator[str]:

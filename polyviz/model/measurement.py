@@ -39,7 +39,8 @@ class VariantRow:
     ``verified`` is True when every output agreed with the original loop, False when one did not, None when nothing
     was compared. ``speedup`` is against ``baseline``, with its interval from paired samples. ``compile_seconds`` is
     kept apart from ``measurement``. ``source`` is the generated text; ``floating_point`` the contract it was verified
-    under; ``exact`` tells whether every output was the same bit for bit.
+    under; ``exact`` tells whether every output was the same bit for bit, ``outside`` whether it failed since a
+    subscript left its array.
     """
 
     schedule: str
@@ -55,6 +56,7 @@ class VariantRow:
     is_baseline: bool = False
     floating_point: FloatingPoint = "reassociate"
     exact: bool | None = None
+    outside: bool = False
 
     @property
     def median(self) -> float | None:

@@ -16,7 +16,7 @@ from polyviz.api.comparing import careful_program, rounding
 from polyviz.api.extracting import extract
 from polyviz.api.remembered import AtHand
 from polyviz.codegen.calling import handed_back, written_arrays
-from polyviz.errors import OptionError, OverlapError, OverlapWarning, VerificationError
+from polyviz.errors import OptionError, OutOfBoundsError, OverlapError, OverlapWarning, VerificationError
 from polyviz.model.measurement import VariantRow
 from polyviz.notebook.choice import choose
 from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
@@ -24,6 +24,7 @@ from polyviz.notebook.result import Part
 from polyviz.runtime.as_written import PROCESSORS
 from polyviz.runtime.binding import Binder
 from polyviz.runtime.host_copies import on_host
+from polyviz.runtime.outside import located
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
 from polyviz.runtime.worker import CancelledError, NoMemoryError, TimeLimitError, Worker, shared_worker
@@ -172,6 +173,8 @@ class Session:
                 self.worker, reference, [entrant], lambda stage, *_: report(stage, 3, 5)
             )
         row = replace(rows[0], note="; ".join(filter(None, (rows[0].note, *notes))))
+        if row.outside:
+            raise located(OutOfBoundsError(row.note, hint=_UNTOUCHED), scop, kernel.original, bound.given)
         if not row.verified:
             raise VerificationError(
                 f"{row.label} {_FAILURES.get(row.status, 'failed')}, so it was not run on your arrays. {_UNTOUCHED}.",
@@ -186,7 +189,8 @@ class Session:
             comparison = self._compared(scop)
         choice = choose(comparison.rows, comparison.kernels)
         if choice.label is None:
-            raise NoVariantError(comparison)
+            why = comparison.data.notes[0] if any(row.outside for row in comparison.rows) else ""
+            raise NoVariantError(comparison, why)
         row = next(row for row in comparison.rows if row.label == choice.label)
         self.progress.report(f"running {choice.label} in place", 0, 1)
         return self._finished(
@@ -248,8 +252,9 @@ def _learned(tuning: Tuning) -> str:
 class NoVariantError(VerificationError):
     """Not one variant could be verified; ``comparison`` holds a row with the reason for each."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        super().__init__(f"No variant could be verified, so none was run on your arrays. {_UNTOUCHED}.")
+    def __init__(self, comparison: Comparison, reason: str = "") -> None:
+        what = "No variant could be verified, so none was run on your arrays."
+        super().__init__(f"{what} {_UNTOUCHED}.", reason=reason)
         self.comparison = comparison
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.runtime.data_bounds import TESTED, Standing
@@ -11,7 +11,7 @@ from polyviz.runtime.overlap import is_array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.model.program import ArrayType
+    from polyviz.model.program import ArrayType, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,12 @@ class Bound:
     def key(self) -> tuple[tuple[str, ArrayType], ...]:
         """What the generated code is specialised on."""
         return tuple(self.types.items())
+
+    @property
+    def kind(self) -> object:
+        """What the generated program depends on."""
+        return self.key, self.standing.cannot_fail, self.standing.needed
+
+    def run_by(self, program: Program) -> Program:
+        """``program`` for calls like this: where no test can fail, no array has to be kept to be restored."""
+        return replace(program, checked=False) if self.standing.cannot_fail else program

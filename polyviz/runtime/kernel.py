@@ -13,11 +13,10 @@ from polyviz.codegen.calling import written_arrays
 from polyviz.codegen.cards import kernel_cards
 from polyviz.codegen.generate import with_types
 from polyviz.codegen.numba_cuda import print_numba_cuda
-from polyviz.errors import OverlapError, ToolchainError
+from polyviz.errors import OutOfBoundsError, OverlapError, ToolchainError
 from polyviz.mapping import with_smaller_tiles
-from polyviz.model.display import Displayable, Lines
+from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
-from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder
 from polyviz.runtime.data_bounds import DataBounds
@@ -27,6 +26,8 @@ from polyviz.runtime.execute import Runner, make_runner
 from polyviz.runtime.failures import instead_of
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
+from polyviz.runtime.outside import located
+from polyviz.runtime.reports import report_of
 from polyviz.runtime.simulator import simulate
 from polyviz.runtime.sized_kernels import SizedKernels
 from polyviz.runtime.specialising import OtherPlans, Specialiser
@@ -234,10 +235,17 @@ class Kernel(Displayable):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""
-        ran = None if keywords else self._quick.run(arguments)
-        if ran is not None:
-            self._latest, self.layouts, result = ran
-            return result
+        try:
+            ran = None if keywords else self._quick.run(arguments)
+            if ran is None:
+                return self._run(arguments, keywords)
+        except OutOfBoundsError as error:
+            raise self._located(error, arguments, keywords) from None
+        self._latest, self.layouts, result = ran
+        return result
+
+    def _run(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """A call that is not like one before."""
         try:
             bound = self.bind(arguments, keywords)
         except OverlapError as error:
@@ -260,6 +268,14 @@ class Kernel(Displayable):
         if not keywords:
             self._quick.remember(arguments, bound, compiled.runner)
         return result
+
+    def _located(
+        self, error: OutOfBoundsError, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> OutOfBoundsError:
+        """``error`` with the iteration and the value; what stays on a device is not run again here."""
+        if error.text or self.target == "cuda":
+            return error
+        return located(error, self.scop, self.original, self.bind(arguments, keywords, overlapping=True).given)
 
     def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False) -> Bound:
         """The values of a call, checked: types, overlap unless it is allowed, and every affine subscript."""
@@ -306,10 +322,10 @@ class Kernel(Displayable):
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
         kernel, bound = self._for_sizes_of(self._binder.retyped(bound))
-        found = kernel._compiled.get(_kind_of(bound))
+        found = kernel._compiled.get(bound.kind)
         if found is not None:
             return found.program
-        return _for_call(kernel.specialise(bound.types, untested=bound.untested), bound)
+        return bound.run_by(kernel.specialise(bound.types, untested=bound.untested))
 
     @property
     def has_substitute(self) -> bool:
@@ -333,7 +349,7 @@ class Kernel(Displayable):
         return sized, replace(bound, standing=sized._data_bounds.standing(bound))
 
     def _compile(self, bound: Bound) -> Compiled:
-        key = _kind_of(bound)
+        key = bound.kind
         compiled = self._compiled.get(key)
         if compiled is None:
             with self._compiling:
@@ -344,7 +360,7 @@ class Kernel(Displayable):
 
     def _made(self, bound: Bound) -> Compiled:
         """The program for calls like ``bound`` and what runs it; the substitute's where the first does not compile."""
-        program = _for_call(self._fitting(bound), bound)
+        program = bound.run_by(self._fitting(bound))
         try:
             return Compiled(program, make_runner(program))
         except ToolchainError as error:
@@ -352,7 +368,7 @@ class Kernel(Displayable):
                 raise
             before, self._programs.plan, self._substitute = self.target, self._substitute(), None
             self._remarks = (instead_of(before, self.target, error),)
-        program = _for_call(self.specialise(bound.types, untested=bound.untested), bound)
+        program = bound.run_by(self.specialise(bound.types, untested=bound.untested))
         return Compiled(program, make_runner(program))
 
     def _fitting(self, bound: Bound) -> Program:
@@ -380,20 +396,5 @@ class Kernel(Displayable):
 
     def report(self) -> str:
         """What was decided and why, what could not be done, what was assumed, and what made the latest call slower."""
-        lines = [f"{self.scop.name}: schedule {self.schedule.scheduler}, target {self.target}"]
-        lines += [f"  {one.step}: {one.text}" for one in (*self.schedule.decisions, *self.plan.decisions)]
-        lines.append(f"  contract {self.floating_point}: {CONTRACTS[self.floating_point]}")
-        of_the_runner = getattr(self._latest_runner(), "notes", ())
-        notes = (*self.scop.notes, *self.program.notes, *self.layouts, *of_the_runner)
-        lines += [f"  note: {note}" for note in notes]
-        return Lines("\n".join(lines))
-
-
-def _for_call(program: Program, bound: Bound) -> Program:
-    """``program`` for calls like ``bound``: where no test can fail, no array has to be kept to be restored."""
-    return replace(program, checked=False) if bound.standing.cannot_fail else program
-
-
-def _kind_of(bound: Bound) -> object:
-    """What the generated program depends on."""
-    return bound.key, bound.standing.cannot_fail, bound.standing.needed
+        notes = (*self.scop.notes, *self.program.notes, *self.layouts, *getattr(self._latest_runner(), "notes", ()))
+        return report_of(self.scop.name, self.plan, self.floating_point, notes)

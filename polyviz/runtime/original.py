@@ -185,7 +185,11 @@ def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
 
 
 def _plain_text(function: ast.FunctionDef, given: frozenset[str] | None = None) -> str:
-    """The text of ``function`` without decorators and types.
+    return ast.unparse(without_types(function, given))
+
+
+def without_types(function: ast.FunctionDef, given: frozenset[str] | None = None) -> ast.FunctionDef:
+    """``function`` itself, from now on without decorators and types.
 
     One that is called by position with all that is ``given`` needs no defaults, which may depend on names from outside;
     the other arguments are None.
@@ -198,7 +202,7 @@ def _plain_text(function: ast.FunctionDef, given: frozenset[str] | None = None) 
         ordered = sorted(_arguments(function), key=lambda argument: argument.arg not in given)
         none: list[ast.expr] = [ast.Constant(None) for argument in ordered if argument.arg not in given]
         function.args = ast.arguments([], ordered, None, [], [], None, none)
-    return ast.unparse(function)
+    return function
 
 
 def _cell_function(scop: Scop) -> str:

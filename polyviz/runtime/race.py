@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyviz.errors import PolyvizError, VerificationError
+from polyviz.errors import OutOfBoundsError, PolyvizError, VerificationError
 from polyviz.model.measurement import Measurement, Status, VariantRow
 from polyviz.model.program import Program
 from polyviz.runtime.agreement import bit_difference, compare_values
@@ -90,7 +90,7 @@ class Race:
                 continue
             report(f"verifying {entrant.row.label}", number + 1, total)
             rows.append(self.verified(worker, entrant, expected))
-        return rows, tuple(notes)
+        return _noticed(rows), tuple(notes)
 
     def expected(self, worker: Worker, reference: Baseline, notes: list[str]) -> dict[str, Any]:
         """The outputs of the original loop: under numba, or, as ``notes`` then say, as plain Python.
@@ -326,7 +326,22 @@ _STATUS: tuple[tuple[type[Exception], Status], ...] = (
 
 def _failed(row: VariantRow, error: Exception) -> VariantRow:
     status: Status = next((name for kind, name in _STATUS if isinstance(error, kind)), "failed")
-    return replace(row, status=status, verified=None, note=_joined(row.note, _first_line(error)))
+    outside = isinstance(error, IndexError | OutOfBoundsError)
+    return replace(row, status=status, verified=None, note=_joined(row.note, _first_line(error)), outside=outside)
+
+
+def _noticed(rows: list[VariantRow]) -> list[VariantRow]:
+    """``rows``, where those of a compiler that tests no subscript are not right if others left an array."""
+    found = next((row.note for row in rows if row.outside), None)
+    if found is None:
+        return rows
+    note = f"reads or writes outside of an array, which numba does not notice: {found}"
+    return [
+        replace(row, status="failed", verified=None, note=note, outside=True)
+        if row.is_baseline and row.status == "ok"
+        else row
+        for row in rows
+    ]
 
 
 def _first_line(error: Exception) -> str:

@@ -161,3 +161,15 @@ def test_techniques_that_are_off_are_said() -> None:
     assert [note for note in result.data.notes if note.startswith("without")] == [
         "without tile, threads, pack, as asked: pv.ablation races the loops with and without each of them"
     ]
+
+
+def test_a_loop_that_leaves_its_array_is_not_ok_under_numba_either() -> None:
+    text = "def f(y, x, place):\n    for i in range(len(x)):\n        y[place[i]] += x[i]\n"
+    arguments = (np.zeros(4), np.ones(4), np.array([0, 1, 4, 2]))
+    found = pv.compare(function_of(text), *arguments, schedules="pluto", targets="c", repeats=2)
+    assert [row.status for row in found.rows] == ["failed", "failed"]
+    assert found.rows[0].note.startswith("reads or writes outside of an array, which numba does not notice")
+    assert found.data.notes[0] == (
+        "nothing to compare: `y[place[i]]` leaves its array in iteration i=2: `place[i]` is 4, and `y` has 4 elements "
+        "(subscripts from -4 to 3)."
+    )

@@ -24,7 +24,7 @@ def test_beside_a_subscript_that_depends_on_data_affine_ones_are_tested_once_bef
     store = next(line for line in text.splitlines() if " = x[" in line)
     assert store.count("_index(") == 2
     assert "A[i][" in store
-    with pytest.raises(pv.OutOfBoundsError, match="A subscript of A is out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match=r"`A\[.*leaves its array"):
         kernel(np.ones((9, 2), dtype=np.int64), np.arange(9.0))
 
 
@@ -37,5 +37,5 @@ def test_an_affine_subscript_of_an_argument_is_tested_where_nothing_else_tells_i
     """
     kernel = agree(text, np.zeros((4, 3), dtype=np.int64), np.ones((4, 2)), np.ones(4), target="c")
     assert "A[checked_index(i, " in kernel.specialise(kernel.program.types).text.replace("noted", "checked")
-    with pytest.raises(pv.OutOfBoundsError, match="A subscript of A is out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match=r"`A\[.*leaves its array"):
         kernel(np.zeros((9, 3), dtype=np.int64), np.ones((4, 2)), np.ones(9))

@@ -92,7 +92,7 @@ def test_kernels_for_a_device_end_the_same_way(text: str) -> None:
 @pytest.mark.parametrize("target", [*TARGETS, "emulated"])
 def test_a_subscript_out_of_range_ends_what_would_wait_forever(target: str) -> None:
     out = np.zeros(3, dtype=int)
-    with pytest.raises(OutOfBoundsError, match="A subscript of A is out of range"):
+    with pytest.raises(OutOfBoundsError, match=r"`A\[.*leaves its array"):
         pv.compile(function_of(FAR), target=target)(np.ones(5), out)
     assert not out.any()
 

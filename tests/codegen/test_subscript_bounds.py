@@ -116,5 +116,5 @@ def test_a_table_for_all_values_of_a_pixel_is_not_tested() -> None:
 
 def test_a_table_that_is_too_short_is_found() -> None:
     kernel = pv.compile(function_of(CLAMPED), target="c")
-    with pytest.raises(pv.OutOfBoundsError, match="A subscript of table is out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match=r"`table\[.*leaves its array"):
         kernel(np.ones(40), np.zeros(0), np.zeros(40))

@@ -100,7 +100,7 @@ def test_negative_subscripts_count_from_the_end_in_the_other_version() -> None:
 
 
 def test_a_subscript_out_of_range_is_still_found() -> None:
-    with pytest.raises(pv.OutOfBoundsError, match="A subscript of A is out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match=r"`A\[.*leaves its array"):
         compiled(FLAT)(np.zeros(5999), np.zeros(2000), np.zeros(3), 2000)
 
 
@@ -135,7 +135,7 @@ def test_the_innermost_loop_inside_a_statement_has_both_versions(column: list[in
 
 @pytest.mark.parametrize("column", [[0, 6, 3, 3, 1], [0, 1, 3, -7, 1], [0, 1, 3]])
 def test_the_other_version_still_finds_what_is_out_of_range(column: list[int]) -> None:
-    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match="leaves its array"):
         compiled(ROWS)(*rows_of_five(column))
 
 
@@ -218,7 +218,7 @@ def test_what_a_condition_guards_is_tested_at_the_ends(order: list[int]) -> None
 
 
 def test_what_a_condition_guards_may_be_out_of_range() -> None:
-    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match="leaves its array"):
         compiled(RELAXED)(np.ones((4, 4)), np.ones(4), np.array([0, 4]))
     never = np.array([[0.0, 0.0], [0.0, 0.0]]), np.ones(2), np.array([0, 1])
     agree(RELAXED, *never, target="c")
@@ -236,7 +236,7 @@ def test_two_loops_with_fixed_bounds_are_tested_together(columns: list[int], row
 
 @pytest.mark.parametrize(("columns", "rows", "count"), [([0, 6, 3], 2, 3), ([0, 5, 3], 3, 3), ([0, 1, 2], 2, 4)])
 def test_each_corner_of_two_loops_counts(columns: list[int], rows: int, count: int) -> None:
-    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+    with pytest.raises(pv.OutOfBoundsError, match="leaves its array"):
         compiled(BLOCKS)(*blocks(columns, rows, count))
 
 

@@ -528,3 +528,12 @@ def test_when_no_compared_variant_can_be_trusted_the_table_is_shown(notebook, mo
         "NoVariantError: No variant could be verified, so none was run on your arrays. No array was changed."
     )
     np.testing.assert_array_equal(notebook["C"], before)
+
+
+@pytest.mark.parametrize("option", ["", "--compare", "--no-verify"])
+def test_a_cell_that_leaves_an_array_says_where(notebook, option: str) -> None:
+    notebook.namespace.update(y=np.zeros(4), place=np.array([0, 1, 4]))
+    text = notebook.error(f"%%polyopt -t python {option}\nfor i in range(3):\n    y[place[i]] += 1.0\n")
+    told = "`y[place[i]]` leaves its array in iteration i=2: `place[i]` is 4, and `y` has 4 elements"
+    assert told in text
+    assert not notebook["y"].any()

@@ -224,7 +224,7 @@ def test_a_data_dependent_subscript_out_of_range_restores_everything(target: str
         before = array.copy()
         with pytest.raises(pv.OutOfBoundsError) as caught:
             kernel(array, np.array([0, 1, bad, 2]), np.arange(1.0, 5.0))
-        assert caught.value.hint == "No array was changed."
+        assert caught.value.hint.startswith("No array was changed.")
         np.testing.assert_array_equal(array, before)
         kernel(array, np.array([0, 1]), np.ones(2))  # the kernel is as good as before
 
@@ -232,7 +232,7 @@ def test_a_data_dependent_subscript_out_of_range_restores_everything(target: str
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_subscript_out_of_range_is_named(target: str) -> None:
     kernel = pv.compile(function_of(GATHER), target=target)
-    with pytest.raises(pv.OutOfBoundsError, match=r"^A subscript of A is out of range \(line \d+\)\."):
+    with pytest.raises(pv.OutOfBoundsError, match=r"`A\[.*leaves its array"):
         kernel(np.arange(6.0), np.array([9]), np.ones(1))
 
 
@@ -252,7 +252,11 @@ TWO_TABLES = """
         ("numba", "A subscript of A is out of range (line 3), or a subscript of B is out of range (line 4)."),
     ],
 )
-def test_one_of_several_subscripts_out_of_range(target: str, sentence: str) -> None:
+def test_one_of_several_subscripts_out_of_range(
+    target: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the program itself tells, for those who do not run the loops once more."""
+    monkeypatch.setattr("polyviz.runtime.kernel.located", lambda error, *_: error)
     kernel = pv.compile(function_of(TWO_TABLES), target=target)
     with pytest.raises(pv.OutOfBoundsError) as caught:
         kernel(np.zeros(2), np.zeros(3), np.array([1, 2]))
@@ -626,7 +630,7 @@ def test_a_step_of_zero_is_an_error_and_changes_nothing(target: str) -> None:
     array, steps = np.zeros((6, 3)), np.array([2, 0, 1])
     with pytest.raises(pv.EvaluationError) as caught:
         kernel(array, steps)
-    assert caught.value.hint == "No array was changed."
+    assert caught.value.hint.startswith("No array was changed.")
     assert "the loop over j is 0 (line 4)" in str(caught.value) or "must not be zero" in str(caught.value)
     np.testing.assert_array_equal(array, np.zeros((6, 3)))
     agree(function_of(STRIDES), array, np.array([2, 5, -1]), target=target)

@@ -352,7 +352,7 @@ def test_where_sizes_leave_it_open_the_arrays_are_restored() -> None:
     kernel(short, np.array([1, 1, 1, 0]), 4)
     assert kernel.program.checked, "whether A[3] is touched depends on the mask"
     assert kernel._quick.run((short.copy(), np.array([1, 1, 1, 0]), 4)) == (kernel.program, (), None)
-    with pytest.raises(pv.OutOfBoundsError, match="A subscript of A"):
+    with pytest.raises(pv.OutOfBoundsError, match=r"`A\[.*leaves its array"):
         kernel(short, np.ones(4), 4)
     np.testing.assert_array_equal(short, 1.0)
 
@@ -387,7 +387,7 @@ def test_tested_subscripts_are_quick_and_a_failed_test_leaves_no_trace(monkeypat
     kernel(A, np.array([0.9, 0.3, 0.0, 0.5]))
     assert A.tolist() == [0.0, 0.0, 0.0, -1.0]
     assert not usual
-    with pytest.raises(OutOfBoundsError, match="subscript of A is out of range"):
+    with pytest.raises(OutOfBoundsError, match=r"`A\[.*leaves its array"):
         kernel(A, np.array([0.9, 0.3, 1.5, 0.5]))
     assert A.tolist() == [0.0, 0.0, 0.0, -1.0]
 
