@@ -204,6 +204,11 @@ class OpenKernel:
         return self._latest
 
     @property
+    def py_func(self) -> object:
+        """The function as it was written, which other loops may call."""
+        return self.__wrapped__
+
+    @property
     def __signature__(self) -> inspect.Signature | None:
         return self._readings.signature
 

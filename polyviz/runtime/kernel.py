@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
-from pickle import PicklingError
+from functools import cached_property
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.calling import written_arrays
@@ -19,6 +19,7 @@ from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder
+from polyviz.runtime.bound_to_process import BoundToProcess
 from polyviz.runtime.data_bounds import DataBounds
 from polyviz.runtime.device_notes import times_of
 from polyviz.runtime.device_views import device_view
@@ -34,7 +35,7 @@ from polyviz.runtime.specialising import OtherPlans, Specialiser
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.device_view import DeviceView
@@ -60,7 +61,7 @@ class Compiled:
     runner: Runner
 
 
-class Kernel(Displayable):
+class Kernel(BoundToProcess, Displayable):
     """A loop nest under a chosen schedule on a chosen target.
 
     Calling it does what the original function does: same arguments, same changes in place, same result. Where arguments
@@ -116,6 +117,11 @@ class Kernel(Displayable):
     def has(self, program: Program) -> bool:
         """Whether a call of this kernel ran ``program``."""
         return any(found.program is program for found in self._compiled.values())
+
+    @cached_property
+    def py_func(self) -> Callable[..., Any]:
+        """The loops as they were written, as a plain function, which numba calls so, too: other loops may call it."""
+        return self.original.python()
 
     @property
     def schedule(self) -> Schedule:
@@ -382,17 +388,6 @@ class Kernel(Displayable):
             self._programs.plan = with_smaller_tiles(self.scop, self._programs.plan, too_large)
             program = self.specialise(bound.types)
         return program
-
-    def __reduce__(self) -> NoReturn:
-        raise PicklingError(
-            f"The kernel {self.scop.name} cannot be pickled: compile the function where it is to run."
-        )
-
-    def __copy__(self) -> Kernel:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Kernel:
-        return self
 
     def report(self) -> str:
         """What was decided and why, what could not be done, what was assumed, and what made the latest call slower."""

@@ -7,6 +7,7 @@ text needs from outside (constants, helper functions with their own surroundings
 from __future__ import annotations
 
 import ast
+import hashlib
 import inspect
 import textwrap
 from dataclasses import dataclass, field, replace
@@ -70,9 +71,10 @@ class Original:
         head = [*self.imports]
         if under_numba:
             head += ["import numba", f"@numba.njit({options}error_model='numpy')"]
-        filename = f"<original {self.name}{' numba' if under_numba else ''}>"
-        text = computed_first(without_none(self.text)) if under_numba else self.text
-        return load_function("\n".join([*head, text]), self.name, filename, {**self.constants, **helpers})
+        text = "\n".join([*head, computed_first(without_none(self.text)) if under_numba else self.text])
+        mark = hashlib.sha256(text.encode()).hexdigest()[:8]  # tracebacks, and who reads the text, look it up
+        filename = f"<original {self.name}{' numba' if under_numba else ''} {mark}>"
+        return load_function(text, self.name, filename, {**self.constants, **helpers})
 
 
 def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None = None) -> Original:
@@ -192,17 +194,28 @@ def without_types(function: ast.FunctionDef, given: frozenset[str] | None = None
     """``function`` itself, from now on without decorators and types.
 
     One that is called by position with all that is ``given`` needs no defaults, which may depend on names from outside;
-    the other arguments are None.
+    those that are numbers stay for others that call it. The other arguments are None.
     """
     function.decorator_list = []
     function.returns = None
     for argument in _arguments(function):
         argument.annotation = None
-    if given is not None:
+    if given is not None and not _has_plain_arguments(function.args, given):
         ordered = sorted(_arguments(function), key=lambda argument: argument.arg not in given)
         none: list[ast.expr] = [ast.Constant(None) for argument in ordered if argument.arg not in given]
         function.args = ast.arguments([], ordered, None, [], [], None, none)
     return function
+
+
+def _has_plain_arguments(arguments: ast.arguments, given: frozenset[str]) -> bool:
+    """Whether all arguments are ``given`` by position, with defaults that are numbers, if they have any."""
+    positional = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args)}
+    return positional == given and not arguments.kwonlyargs and all(map(_is_number, arguments.defaults))
+
+
+def _is_number(node: ast.expr) -> bool:
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)
 
 
 def _cell_function(scop: Scop) -> str:

@@ -351,3 +351,10 @@ def test_what_loops_for_a_value_do_not_take_goes_to_those_for_any() -> None:
         kernel(found, first, last, step)
         set_between(expected, first, last, step)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_kernel_that_waits_for_its_first_call_may_be_called_by_other_loops() -> None:
+    outer = function_of(
+        "def outer(A: 'float64[:, :]'):\n    return product(A, A)\n", product=pv.compile(PRODUCT, target="python")
+    )
+    np.testing.assert_allclose(pv.compile(outer, target="python")(A), A @ A)

@@ -537,3 +537,11 @@ def test_a_cell_that_leaves_an_array_says_where(notebook, option: str) -> None:
     told = "`y[place[i]]` leaves its array in iteration i=2: `place[i]` is 4, and `y` has 4 elements"
     assert told in text
     assert not notebook["y"].any()
+
+
+def test_a_function_of_one_cell_is_called_in_the_next(notebook) -> None:
+    notebook.run("%%polyopt -t python\ndef twice(v):\n    return 2.0 * v\n")
+    notebook.run("%%polyopt -t python\ndef doubled(a):\n    for i in range(len(a)):\n        a[i] = twice(a[i])\n")
+    notebook.run("x = np.arange(3.0)\ndoubled(x)")
+    notebook.run("%%polyopt -t python\nfor i in range(len(x)):\n    x[i] = twice(x[i])\n")
+    assert notebook["x"].tolist() == [0.0, 4.0, 8.0]

@@ -300,3 +300,25 @@ def test_arrays_that_the_loops_create_are_bounded_by_their_extents(target):
     assert kernel(3, 2).tolist() == [1.0, 1.0, 0.0]
     with pytest.raises(OutOfBoundsError, match="axis 0 of `A` has 3 elements"):
         kernel(3, 4)
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_a_kernel_may_be_called_by_other_loops(target: str) -> None:
+    """As what numba compiled may: its loops as written are looked at, defaults and all."""
+    halved = pv.compile("def halved(v, by=-2.0):\n    return v / by\n", target="python")
+    scale = pv.compile(function_of("def scale(a, k=3.0):\n    for i in range(len(a)):\n        a[i] *= k\n"))
+    outer = function_of(
+        """
+        def outer(a):
+            scale(a)
+            for i in range(len(a)):
+                a[i] = halved(a[i]) + halved(a[i], 4.0)
+        """,
+        scale=scale,
+        halved=halved,
+    )
+    found, expected = np.arange(1.0, 5.0), np.arange(1.0, 5.0)
+    pv.compile(outer, target=target)(found)
+    outer(expected)
+    np.testing.assert_array_equal(found, expected)
+    assert halved.py_func(3.0) == -1.5
