@@ -36,7 +36,7 @@ from polyviz.codegen.regularity import is_slanted
 from polyviz.codegen.reserved_python import PYTHON_RESERVED, python_reserved
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder, imports_of, title_of, tuple_text
-from polyviz.codegen.typed_variables import with_conversions
+from polyviz.codegen.typed_variables import with_conversions, with_copies_computed
 from polyviz.codegen.typing import Environment, assignments
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Element, Expression, Name, walk
@@ -113,7 +113,8 @@ class _PythonProgram:
             self.bodies = {name: self._widened(name) for name in self.bodies}
 
     def _planned(self, plan: Plan, statement: Statement) -> tuple[Instruction, ...]:
-        return with_conversions(self.scop, planned_body(self.scop, plan, statement), Environment(self.dtypes))
+        body = with_conversions(self.scop, planned_body(self.scop, plan, statement), Environment(self.dtypes))
+        return with_copies_computed(body, Environment(self.dtypes)) if self.target == "numba" else body
 
     def _widened(self, statement: str) -> tuple[Instruction, ...]:
         never_zero = partial(is_never_zero, self.scop.statement(statement))

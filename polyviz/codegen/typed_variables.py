@@ -9,9 +9,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.dtypes import numpy_name
+from polyviz.codegen.dtypes import BOOL, numpy_name
 from polyviz.codegen.typing import assigned_type
-from polyviz.model.expression import Assign, Binary, Call, Constant, Instruction, rebuild
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Call,
+    Constant,
+    Element,
+    Instruction,
+    Unary,
+    While,
+    rebuild,
+    rewritten,
+)
 
 if TYPE_CHECKING:
     from polyviz.codegen.typing import Environment
@@ -32,6 +43,36 @@ def with_conversions(
 
     converted = tuple(place(instruction) for instruction in body)
     return tuple(one for one in converted if isinstance(one, Instruction))
+
+
+def with_copies_computed(
+    body: tuple[Instruction, ...], environment: Environment, *, inside: bool = False
+) -> tuple[Instruction, ...]:
+    """``body`` for numba, with ``a = +b`` in the place of ``a = b`` ``inside`` of ``while`` loops.
+
+    Where ``b`` is a number before such a loop, numba 0.68 writes that number for ``a`` in iterations of ``prange``.
+
+    >>> from polyviz.codegen.typing import Environment
+    >>> loop = While(Element("b"), (Assign(Element("a"), Element("b")),))
+    >>> with_copies_computed((loop,), Environment({"a": "int64", "b": "int64"}))[0].body[0].value
+    Unary(operator='+', operand=Element(array='b', subscripts=(), span=None))
+    """
+
+    def place(node: Node) -> Node:
+        if isinstance(node, While):
+            return replace(node, body=with_copies_computed(node.body, environment, inside=True))
+        if inside and isinstance(node, Assign) and _is_copy(node):
+            is_truth = environment.array(node.target.array) == BOOL
+            return replace(node, value=Call("bool", (node.value,)) if is_truth else Unary("+", node.value))
+        return rebuild(node, place) if isinstance(node, Instruction) else node
+
+    return rewritten(body, place)
+
+
+def _is_copy(assign: Assign) -> bool:
+    value = assign.value
+    scalars = not assign.target.subscripts and isinstance(value, Element) and not value.subscripts
+    return scalars and assign.operator is None
 
 
 def _converted(assign: Assign, environment: Environment) -> Assign:

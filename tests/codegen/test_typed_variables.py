@@ -41,3 +41,28 @@ def test_conversions_stand_where_types_differ_only(one_processor: None) -> None:
     assert "w_1 = np.float32(w_1 + w_0)" not in texts[0]
     assert "np.float" not in texts[1]
     assert "w_1 = 1.0" in texts[1]
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_what_a_loop_copies_is_no_number_from_before_it(target: str) -> None:
+    """Iterations of ``prange`` in numba 0.68 would leave 6 or 0 here, whatever ``x`` is."""
+    text = """
+    def f(x, y, z):
+        for i in range(x.shape[0]):
+            a = x[i]
+            b = 6
+            was = True
+            more = True
+            while b != 0:
+                a, b = b, a % b
+                was, more = more, a > 2
+            y[i] = a
+            z[i] = was
+    """
+    x = np.array([0, 4, 9, 6])
+    y, z = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=bool)
+    pv.compile(function_of(text), target=target)(x, y, z)
+    assert y.tolist() == np.gcd(x, 6).tolist()
+    expected = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=bool)
+    function_of(text)(x, *expected)
+    assert z.tolist() == expected[1].tolist()
