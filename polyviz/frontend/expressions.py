@@ -10,6 +10,7 @@ from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, PURE, RANDOM_HINT, UNIVERSAL
 from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.integers import is_float
+from polyviz.frontend.library_lines import library_line
 from polyviz.frontend.limits import limit
 from polyviz.frontend.listed import extreme, listed, one_of
 from polyviz.frontend.literals import SUM, beyond_integers
@@ -334,7 +335,7 @@ class ExpressionReader:
             return self._whole_root(node)
         if name in PURE:
             return told_by_numbers(Call(name, self._arguments(node, name)), self._program)
-        helper = self._scope.globals.helper(node.func)
+        helper = library_line(name) or self._scope.globals.helper(node.func)
         if helper is not None and not (
             isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)
         ):

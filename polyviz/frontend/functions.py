@@ -153,6 +153,12 @@ HINTS = {
     ),
     "numpy.searchsorted": "Search for one number at a time, in a vector: `k = np.searchsorted(x, v[i])`, which may not "
     "stand where it is computed only sometimes; `side` is written as text, and there is no `sorter`.",
+    **dict.fromkeys(
+        ("math.factorial", "math.comb", "math.perm"),
+        "Look it up in an array made outside, `f = np.array([math.factorial(k) for k in range(21)])` and `f[n]`: what "
+        "does not fit into 64 bits, as 21!, cannot be computed here. Or write the loop in floating-point numbers.",
+    ),
+    "math.modf": "Write `x - math.trunc(x)` for the fraction and `math.trunc(x)` for the whole part.",
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
     **dict.fromkeys(

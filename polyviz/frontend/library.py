@@ -43,9 +43,18 @@ def cross(a, b):
     product = np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
     return product
 """
+_WITHOUT_REST = """
+def {name}(a, b):
+    larger = a if a >= 0 else -a
+    smaller = b if b >= 0 else -b
+    while smaller != 0:
+        larger, smaller = smaller, larger % smaller
+    return {result}
+"""
 NEEDED = {"numpy.searchsorted": ("len",)}
 """The functions of Python that such a helper calls."""
 _COMPARED = {"max": ">", "min": "<"}
+_DIVISORS = {"gcd": "larger", "lcm": "0 if larger == 0 else abs(a // larger * b)"}
 _BEHIND = {
     "left": "a[middle] < v or (v != v and a[middle] == a[middle])",
     "right": "not (v < a[middle] or (a[middle] != a[middle] and v == v))",
@@ -55,7 +64,7 @@ _BEHIND = {
 def library_helper(
     call: ast.Call, names: GlobalNames, is_array: Callable[[ast.expr], bool]
 ) -> tuple[ast.FunctionDef, ast.Call] | None:
-    """The helper that ``call`` is of, a function of NumPy or ``max`` or ``min`` of one array, and the call of it.
+    """The helper that ``call`` is of, a function of NumPy or ``math`` or ``max`` or ``min`` of one array, and its call.
 
     None for all other calls, and where ``is_array`` tells that a whole array stands for a number.
 
@@ -72,6 +81,9 @@ def library_helper(
         return (_extreme(called), call) if is_array(call.args[0]) else None
     if called == "numpy.cross" and len(call.args) == 2 and not call.keywords:
         return _cross(), call
+    module, _, name = called.rpartition(".")
+    if module in ("math", "numpy") and name in _DIVISORS and len(call.args) == 2 and not call.keywords:
+        return None if any(map(is_array, call.args)) else (_divisor(name), call)
     return _searched(call, is_array) if called == "numpy.searchsorted" else None
 
 
@@ -91,23 +103,29 @@ def _searched(call: ast.Call, is_array: Callable[[ast.expr], bool]) -> tuple[ast
 
 @cache
 def _extreme(name: str) -> ast.FunctionDef:
-    return _helper(_EXTREME.format(name=name, compared=_COMPARED[name]))
+    return own_helper(_EXTREME.format(name=name, compared=_COMPARED[name]))
 
 
 @cache
 def _cross() -> ast.FunctionDef:
-    return _helper(_CROSS)
+    return own_helper(_CROSS)
 
 
 @cache
 def _search(side: str) -> ast.FunctionDef:
-    return _helper(_SEARCH.format(is_behind=_BEHIND[side]))
+    return own_helper(_SEARCH.format(is_behind=_BEHIND[side]))
 
 
-def _helper(text: str) -> ast.FunctionDef:
+@cache
+def _divisor(name: str) -> ast.FunctionDef:
+    return own_helper(_WITHOUT_REST.format(name=name, result=_DIVISORS[name]))
+
+
+def own_helper(text: str) -> ast.FunctionDef:
+    """The function of ``text``, in which ``np``, ``abs`` and ``float`` are those of everybody."""
     found = ast.parse(text).body[0]
     assert isinstance(found, ast.FunctionDef)
     for part in ast.walk(found):
-        if isinstance(part, ast.Name) and part.id == "np":
-            part.id = OwnName("np")  # whatever the program calls so
+        if isinstance(part, ast.Name) and part.id in ("np", "abs", "float"):
+            part.id = OwnName(part.id)  # whatever the program calls so
     return found
