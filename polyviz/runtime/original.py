@@ -87,7 +87,7 @@ def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None 
     if scop.is_cell:
         return _carried(_cell_function(scop), scop.name, outside, {argument.name for argument in scop.arguments}, ())
     given = frozenset(argument.name for argument in scop.arguments)
-    return _of_text(ast.parse(scop.text).body, scop.name, outside, (), given)
+    return _of_text(ast.parse(textwrap.dedent(scop.text)).body, scop.name, outside, (), given)
 
 
 def _of_text(
@@ -221,7 +221,8 @@ def _is_number(node: ast.expr) -> bool:
 def _cell_function(scop: Scop) -> str:
     arguments = ", ".join(argument.name for argument in scop.arguments)
     results = result_names(scop)
-    lines = [f"def {scop.name}({arguments}):", textwrap.indent(ast.unparse(ast.parse(scop.text)), "    ")]
+    body = ast.unparse(ast.parse(textwrap.dedent(scop.text)))
+    lines = [f"def {scop.name}({arguments}):", textwrap.indent(body, "    ")]
     if results:
         lines.append(f"    return {', '.join(results)},")
     return "\n".join(lines)

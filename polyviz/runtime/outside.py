@@ -7,6 +7,7 @@ would cost time in every one that is right. Python knows it all where it stops.
 from __future__ import annotations
 
 import ast
+import textwrap
 import time
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -124,7 +125,7 @@ def _clock(patience: float) -> Any:
 
 def _loops(scop: Scop) -> ast.Module:
     """The functions of the part, where they stand in its text; a cell as a function of what it takes."""
-    tree = ast.parse(scop.text)
+    tree = ast.parse(textwrap.dedent(scop.text))
     given = [argument.name for argument in scop.arguments]
     if scop.is_cell:
         arguments = ast.arguments([], [ast.arg(name) for name in given], None, [], [], None, [])
@@ -160,15 +161,18 @@ def _told(scop: Scop, tree: ast.Module, error: IndexError) -> OutOfBoundsError |
     what = _what(node, names) if isinstance(node, ast.Subscript) else None
     if not isinstance(node, ast.Subscript) or what is None:
         return None
-    text = ast.get_source_segment(scop.text, node) or ast.unparse(node)
+    text = ast.get_source_segment(textwrap.dedent(scop.text), node) or ast.unparse(node)
     message = f"`{' '.join(text.split())}` leaves its array{_iteration(around, names)}: {what}."
     return OutOfBoundsError(message, span=_span(node, scop.text), text=scop.text, hint=_HINT)
 
 
 def _span(node: ast.Subscript, text: str) -> Span:
-    lines = text.splitlines()
-    last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return Span(node.lineno, _column(lines[node.lineno - 1], node.col_offset), last, _column(lines[last - 1], end))
+    """Where ``node`` stands in ``text``, which may be indented as a whole."""
+    lines, parsed = text.splitlines(), textwrap.dedent(text).splitlines()
+    first, last, end = node.lineno, node.end_lineno or node.lineno, node.end_col_offset or 0
+    apart = len(lines[first - 1]) - len(parsed[first - 1])
+    start = _column(parsed[first - 1], node.col_offset) + apart
+    return Span(first, start, last, _column(parsed[last - 1], end) + apart)
 
 
 def _column(line: str, offset: int) -> int:

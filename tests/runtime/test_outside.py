@@ -79,3 +79,10 @@ def test_what_is_known_already_stays() -> None:
     error = pv.OutOfBoundsError("Known.", span=pv.Span(1, 1, 1, 2), text="x")
     kernel = pv.compile(function_of(SCATTER), target="python")
     assert located(error, kernel.scop, kernel.original, {}) is error
+
+
+def test_text_that_is_indented_as_a_whole(golden) -> None:
+    kernel = pv.compile("\n".join(f"    {line}" for line in SCATTER.splitlines()), target="python")
+    with pytest.raises(pv.OutOfBoundsError) as caught:
+        kernel(np.zeros(4), np.ones(4), WRONG)
+    golden(str(caught.value))
