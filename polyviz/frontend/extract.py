@@ -50,7 +50,7 @@ from polyviz.frontend.put_together import with_parts_stored
 from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.region_reader import BeyondArray
 from polyviz.frontend.repeated_lists import with_repeated_lists
-from polyviz.frontend.reshaped import with_reshaped_copies
+from polyviz.frontend.reshaped import with_columns, with_reshaped_copies
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.second_names import without_second_names
 from polyviz.frontend.shape_names import without_shape_names
@@ -251,7 +251,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(with_tests_apart(source, GlobalNames(source)), GlobalNames(source))
-    source = with_parts_stored(source, GlobalNames(source))
+    source = with_parts_stored(with_columns(source, GlobalNames(source)), GlobalNames(source))
     source = with_plain_creations(with_constant_arrays(source, GlobalNames(source)), GlobalNames(source))
     source = with_turned_parts(with_diagonals(taken_apart(source), GlobalNames(source)), GlobalNames(source))
     source = with_subscripted_names(with_uses_in_arms(source, GlobalNames(source)), GlobalNames(source))

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.array_names import bound_by
 from polyviz.frontend.flat_loops import changed_names
 from polyviz.frontend.own_names import numpy_function
-from polyviz.frontend.ranks import ranks_told
+from polyviz.frontend.ranks import rank_of, ranks_followed, ranks_told
 from polyviz.frontend.regions import call_of, constant_of, difference, extent_of
-from polyviz.frontend.visited import FreshNames, located
+from polyviz.frontend.visited import FreshNames, located, visited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -90,6 +90,47 @@ def reshaped(name: str, value: ast.expr, rank: int) -> Reshaped | None:
     extents = list(shape)
     extents[open_places[0]] = ast.BinOp(size, ast.FloorDiv(), count)
     return Reshaped(name, base, tuple(extents), ast.Compare(rest, [ast.Eq()], [ast.Constant(0)]))
+
+
+def with_columns(source: Source, names: GlobalNames) -> Source:
+    """``source`` with a new axis for a computed vector that becomes a column or a row.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> text = "def f(A: 'float64[:, :]'):\\n return A - A.mean(axis=1).reshape(-1, 1)"
+    >>> source = read_source(text, None, None)
+    >>> print(ast.unparse(with_columns(source, GlobalNames(source)).body[0]))
+    return A - A.mean(axis=1)[:, None]
+    """
+    if not any(getattr(part, "attr", "") == "reshape" for node in source.body for part in ast.walk(node)):
+        return source
+    return replace(source, body=tuple(visited(_Columns(ranks_followed(source, names), names), source.body)))
+
+
+class _Columns(ast.NodeTransformer):
+    def __init__(self, ranks: Mapping[str, int], names: GlobalNames) -> None:
+        self._ranks = ranks
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr="reshape"), args=[one, other], keywords=[]):
+                is_method = self._names.canonical(node.func) is None
+                value, shape = (value, [one, other]) if is_method else (one, getattr(other, "elts", []))
+            case ast.Call(func=ast.Attribute(value=value, attr="reshape"), args=[ast.Tuple(elts=shape)], keywords=[]):
+                pass
+            case _:
+                return node
+        # What has a name may be meant to be changed through its new shape.
+        if isinstance(value, ast.Name) or rank_of(value, self._ranks, self._names) != 1:
+            return node
+        axes: dict[tuple[int | None, ...], list[ast.expr]] = {
+            (-1, 1): [ast.Slice(), ast.Constant(None)],
+            (1, -1): [ast.Constant(None), ast.Slice()],
+        }
+        index = axes.get(tuple(map(constant_of, shape)))
+        return node if index is None else located(ast.Subscript(value, ast.Tuple(index, ast.Load()), ast.Load()), node)
 
 
 def with_reshaped_copies(source: Source, names: GlobalNames) -> Source:

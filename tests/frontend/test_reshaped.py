@@ -130,3 +130,21 @@ def test_transposed_rows_that_change_are_refused(line: str) -> None:
     with pytest.raises(ExtractionError, match=r"`\.T`") as caught:
         extract(f"def f(x, z):\n y = x.reshape(3, 4).T\n {line}\n z[0, 0] = y[0, 0]")
     assert "`x.reshape(3, 4).T.copy()`" in caught.value.hint
+
+
+@pytest.mark.parametrize("shape", ["-1, 1", "(-1, 1)", "1, -1", "(1, -1)"])
+@pytest.mark.parametrize("value", ["A.sum(axis=0)", "(x * 2.0)", "(A @ x)"])
+def test_a_computed_vector_becomes_a_column_or_a_row(value: str, shape: str) -> None:
+    text = f"def f(A: 'float64[:, :]', x: 'float64[:]'):\n    return A - {value}.reshape({shape})\n"
+    names = {"np": np}
+    exec(text, names)
+    A, x = np.arange(9.0).reshape(3, 3), np.array([3.0, 1.0, 2.0])
+    np.testing.assert_array_equal(pv.compile(text, target="python")(A, x), names["f"](A, x))
+
+
+def test_of_numpy_likewise_and_a_matrix_stays_refused() -> None:
+    text = "def f(A: 'float64[:, :]', x: 'float64[:]'):\n    return np.reshape(A @ x, (-1, 1)) * 2.0\n"
+    A, x = np.arange(9.0).reshape(3, 3), np.array([3.0, 1.0, 2.0])
+    np.testing.assert_array_equal(pv.compile(text, target="python")(A, x), (A @ x)[:, None] * 2.0)
+    with pytest.raises(ExtractionError, match="reshape"):
+        pv.extract("def f(A: 'float64[:, :]'):\n    return (A * 2.0).reshape(-1, 1)\n")
