@@ -11,6 +11,7 @@ from polyviz.frontend.environment import Known
 from polyviz.frontend.integers import is_followed, is_integral
 from polyviz.frontend.loops import plus
 from polyviz.frontend.nodes import Leaf, Node
+from polyviz.frontend.renamed import renamed
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, walk
 
@@ -205,14 +206,10 @@ class AssignmentReader:
         return ()
 
     def _renamed(self, node: ast.stmt, array: ArrayDraft) -> Exception:
-        return self._program.source.error(
-            node,
-            f"The array `{array.name}` gets another name here.",
-            reason="Which array a name stands for must not change.",
-            hint="Use one name per array; `A, B = B, A` may stand in the loops of a function where both have no other "
-            "name, change places with each other only, and are not returned in part. Elsewhere copy elements: "
-            "`A[:] = B`.",
-        )
+        """What is said of ``node``, which gives the name of a variable or of an array to ``array``."""
+        names = [one.id for one in getattr(node, "targets", []) if isinstance(one, ast.Name)]
+        refusal = renamed(names[0] if names else "", array.name, self._program.arrays)
+        return self._program.source.error(node, refusal.construct, reason=refusal.reason, hint=refusal.hint)
 
     def _is_shape(self, value: ast.expr) -> bool:
         base = (

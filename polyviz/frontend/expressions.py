@@ -16,6 +16,7 @@ from polyviz.frontend.listed import extreme, listed, one_of
 from polyviz.frontend.literals import SUM, beyond_integers
 from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
 from polyviz.frontend.refused_calls import refused_call
+from polyviz.frontend.renamed import no_array, renaming
 from polyviz.frontend.told_sizes import told_by_numbers
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
@@ -238,13 +239,8 @@ class ExpressionReader:
         except UnknownNameError as error:
             error.hint = "Check the spelling, or make the array first, for example with `np.zeros`."
             raise
-        name = f"`{base.id}`" if isinstance(base, ast.Name) else "This"
-        return self._error(
-            base,
-            f"{name} is not an array here.",
-            "Subscripts select elements of arrays that are arguments or are made before the loops.",
-            "Pass the array as an argument, or make it before the loops.",
-        )
+        node, refusal = no_array(base, self._program.source.body)
+        return self._error(node, *refusal)
 
     def _unary(self, node: ast.UnaryOp) -> Expression:
         operand = self.read(node.operand)
@@ -387,13 +383,13 @@ class ExpressionReader:
         if function.attr in ("conjugate", "conj") and not node.args:
             return Call("conjugate", (self.read(function.value),))
         called = f"numpy.{function.attr}"
-        hint = HINTS.get(called, "Write the loop over the elements.")
-        raise self._error(
-            node,
+        refusal = Refusal(
             f"The method `.{function.attr}()` is not supported.",
             CALL_REASONS.get(called, "Only numbers can be computed with."),
-            hint,
+            HINTS.get(called, "Write the loop over the elements."),
         )
+        place, refusal = renaming(function.value, self._program.source.body) or (node, refusal)
+        raise self._error(place, *refusal)
 
 
 def _described(node: ast.expr) -> str:
