@@ -96,6 +96,14 @@ class StatementReader:
                 "`return` stands outside of a function.",
                 hint="Leave it out: the arrays are changed in place.",
             )
+        makes = isinstance(node, ast.Return) and any(isinstance(part, ast.Call) for part in ast.walk(node))
+        if makes and not self._program.iterators:
+            return self._program.source.error(
+                node,
+                "`return` is supported of arrays that are there on every path, and an array is made here.",
+                reason="What is returned needs one name and one place in memory, whichever path is taken.",
+                hint="Make one array before the first `if`, `y = np.zeros(n)`, and return `y` on every path.",
+            )
         return self._program.source.error(
             node,
             "`return` is supported at the end of a function, or of branches outside loops, all with as many "
