@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from polyviz.analysis import (
     with_transposed_arrays,
     with_values_in_place,
 )
-from polyviz.api.options import OWN_NAMES, BuildOptions, read_options
+from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
 from polyviz.api.targets import AUTOMATIC, resolve_target, second_choice
 from polyviz.editing import Edit
@@ -35,6 +36,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.superposition import Superposition
 from polyviz.model.techniques import techniques_for
+from polyviz.model.words import plural
 from polyviz.runtime.few_steps import few_steps
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
     from polyviz.model.program import FloatingPoint
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Scop, Statement
 
 MOST_STATEMENTS = 24
 """Statements of a part up to which its analysis is done again for the sizes of calls."""
@@ -113,6 +115,7 @@ class _Builder:
                 dependences = dependences if part is scop else find_dependences(part, reuse=False)
                 scop = part
         dependences = find_dependences(scop)
+        _check_tiles(self.options.tile, (*given.statements, *scop.statements))
         told = _scheduler_options(self.schedule, self.resolved, self.options.scheduler)
         if not switches_of_plan.pop("group", True) and is_scheduler(self.schedule):
             told = {**told, "group": False}
@@ -305,6 +308,16 @@ def signature_of(source: object) -> inspect.Signature | None:
         return source.__signature__
     function = plain_function(source)
     return None if function is None else inspect.signature(function)
+
+
+def _check_tiles(tile: Tile, statements: Sequence[Statement]) -> None:
+    """Refuse more sizes than there are loops: somebody counted others, and the last ones would mean nothing."""
+    deepest = max((len(statement.iterators) for statement in statements), default=0)
+    if isinstance(tile, Sequence) and len(tile) > max(deepest, 1):
+        raise OptionError(
+            f"tile has {plural(len(tile), 'size')}, and no statement is inside more than {plural(deepest, 'loop')}: "
+            "give one per loop, outermost first, or one for all."
+        )
 
 
 def choose_schedule(

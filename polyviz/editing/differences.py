@@ -74,18 +74,26 @@ class Difference(Displayable):
         return "\n".join([head, *map(str, self.rows)])
 
 
-def difference(left: Schedule, right: Schedule) -> Difference:
-    """What is different between two schedules of one part.
+def difference(left: object, right: object) -> Difference:
+    """What is different between two schedules of one part; edits, kernels and inspectors stand for theirs.
 
     Loops are aligned by depth and statements: of two bands that differ in one row, one loop is shown as changed.
-    Raises ``OptionError`` for what is no schedule, and for schedules of different programs.
+    Raises ``OptionError`` for what has no schedule, and for schedules of different programs.
     """
-    for value in (left, right):
-        if not isinstance(value, Schedule):
-            raise OptionError(
-                "A difference is between two schedules, such as `edit.schedule`, "
-                f"not a value of type {type(value).__name__}."
-            )
+    return _of_schedules(_schedule(left), _schedule(right))
+
+
+def _schedule(value: object) -> Schedule:
+    found = value if isinstance(value, Schedule) else getattr(value, "schedule", None)
+    if isinstance(found, Schedule):
+        return found
+    raise OptionError(
+        "A difference is between two schedules, or edits or kernels, which have one, not a value of type "
+        f"{type(value).__name__}: pv.schedule(…) makes one."
+    )
+
+
+def _of_schedules(left: Schedule, right: Schedule) -> Difference:
     sizes = _common_sizes(left.tree.get_domain(), right.tree.get_domain())
     before, after = (
         list(_lines(shape_of(left.tree), (0,), _all(left.tree), 0)),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
@@ -35,6 +36,26 @@ def listed(words: Iterable[str]) -> str:
     """
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+_NAMED = 3
+
+
+def told_apart(sentences: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Sentences about loops, which name the statements of each where several loops have one name.
+
+    >>> told_apart([("Loop i is parallel.", ["S0"]), ("Loop t is not.", ["S0", "S1"]), ("Loop i is not.", ["S1"])])
+    ['Loop i of S0 is parallel.', 'Loop t is not.', 'Loop i of S1 is not.']
+    """
+    loops = Counter(sentence.partition(" is ")[0] for sentence, _ in sentences)
+    return [_of_statements(*one) if loops[one[0].partition(" is ")[0]] > 1 else one[0] for one in sentences]
+
+
+def _of_statements(sentence: str, statements: Sequence[str]) -> str:
+    loop, verb, rest = sentence.partition(" is ")
+    more = len(statements) - _NAMED
+    names = [*statements[:_NAMED], *([f"{more} more"] if more > 0 else [])]
+    return f"{loop} of {listed(names)}{verb}{rest}" if names else sentence
 
 
 def waiting(places: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.model.words import plural
+from polyviz.model.words import plural, told_apart
 from polyviz.views.drawing import clip_text, values_text
 from polyviz.views.notation import affine, assumptions, condition_of, runs_downwards
 from polyviz.views.tables import columns
@@ -146,7 +146,8 @@ def parallelism_text(loops: Sequence[LoopParallelism]) -> str:
     reductions = sum(loop.reduction_parallel and not loop.parallel for loop in loops)
     more = f", {reductions} more as reductions" if reductions else ""
     lines = [f"Loops: {sum(loop.parallel for loop in loops)} of {len(loops)} parallel{more}"]
-    lines += [f"  {'  ' * loop.depth}{loop_sentence(loop)}" for loop in loops]
+    sentences = told_apart([(loop_sentence(loop), loop.statements) for loop in loops])
+    lines += [f"  {'  ' * loop.depth}{sentence}" for loop, sentence in zip(loops, sentences, strict=True)]
     return "\n".join(lines)
 
 

@@ -116,6 +116,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "no threads": {"threads": 0},
     "no switch for what is remembered": {"tuned": 1},
     "tile of zero": {"tile": (0,)},
+    "tile for more loops than there are": {"tile": (8, 8, 8)},
     "tile as text": {"tile": "32"},
     "tile of fractions": {"tile": (2.5,)},
     "no tile sizes": {"tile": ()},

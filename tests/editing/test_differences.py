@@ -73,10 +73,18 @@ def test_orders() -> None:
     assert not same_order(loops, isl.UnionMap("{ T[i] -> [i] : 0 <= i < 9 }"))
 
 
-def test_only_schedules_are_compared() -> None:
+def test_only_what_has_a_schedule_is_compared() -> None:
     one = pv.schedule(pv.extract(function_of(GEMM)), "original")
-    with pytest.raises(pv.OptionError, match="not a value of type Edit"):
-        pv.difference(one, edit(GEMM))
+    with pytest.raises(pv.OptionError, match="not a value of type str"):
+        pv.difference(one, "pluto")
+
+
+def test_edits_and_kernels_stand_for_their_schedules() -> None:
+    started = edit(GEMM)
+    moved = started.apply("distribute", at="i")
+    assert pv.difference(started, moved) == pv.difference(started.schedule, moved.schedule)
+    kernel = pv.compile(function_of(GEMM), schedule=moved, target="python")
+    assert not pv.difference(moved, kernel)
 
 
 FILL = "def fill(A, n):\n    for i in range({bounds}):\n        A[i] = 1.0"

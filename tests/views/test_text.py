@@ -117,3 +117,16 @@ def test_unknown_extents_are_question_marks():
     part, _ = gemm()
     array = replace(part.arrays[0], extents=(None, isl.PwAff("[n] -> { [(n - 1)] }")))
     assert text.array_shape(array) == "A[?, n - 1]"
+
+
+def test_loops_of_one_name_say_whose_they_are():
+    loops = (
+        LoopParallelism("t", 0, ("S0", "S1"), False, False, VIOLATION, "loop t is not parallel: t=0 writes A[1]"),
+        LoopParallelism("i", 1, ("S0",), True, False, None, "loop i is parallel."),
+        LoopParallelism("i", 1, ("S1",), False, True, VIOLATION, ""),
+    )
+    assert text.parallelism_text(loops).splitlines()[1:] == [
+        "  Loop t is not parallel: t=0 writes A[1].",
+        "    Loop i of S0 is parallel.",
+        "    Loop i of S1 is parallel as a reduction.",
+    ]
