@@ -168,6 +168,12 @@ class StatementReader:
 
     def _while(self, node: ast.While) -> tuple[Node, ...]:
         program = self._program
+        if isinstance(node.test, ast.Constant) and node.test.value and not ends_early(node.body):
+            raise program.source.error(
+                node.test,
+                "This loop never ends: its condition is always true, and no `break` leaves it.",
+                hint="Write `break` under a condition in the loop, or the condition behind `while`.",
+            )
         block = without_continue(node.body)
         changed = assigned(block)
         program.environment.forget(changed)
