@@ -18,7 +18,7 @@ INTEGER = ("int32", "int64")
 POLYBENCH = "PolyBench 4.2.1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GalleryKernel:
     """One kernel of the gallery.
 
@@ -34,6 +34,8 @@ class GalleryKernel:
     'y := Aᵀ·(A·x).'
     >>> [argument.shape for argument in atax.arguments("mini")]
     [(38, 42), (42,), (42,), (38,)]
+    >>> atax
+    <atax: y := Aᵀ·(A·x).>
     """
 
     name: str
@@ -47,6 +49,9 @@ class GalleryKernel:
     dtypes: tuple[str, ...] = FLOATING
     note: str = ""
     full_rank: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.summary}>"
 
     @property
     def summary(self) -> str:

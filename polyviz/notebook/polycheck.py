@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import OptionError, PolyvizError
-from polyviz.exercises import find
+from polyviz.exercises import find, names
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -29,6 +29,9 @@ def check_cell(
     efforts: dict[str, Effort], line: str, body: str, namespace: MutableMapping[str, Any]
 ) -> Attempt | None:
     """The attempt that the cell makes; a mistake on the line is printed, so that the cells below still run."""
+    if line.split() in (["--help"], ["-h"]):
+        print(f"{USAGE} The exercises: {', '.join(names())}.")
+        return None
     try:
         name, wants_hint = read_line(line)
         exercise = find(name)

@@ -56,3 +56,11 @@ def test_an_exercise_of_the_notebook(notebook) -> None:
         "pv.exercise('own', 'for i in range(n):\\n    A[i] = 0.0', [legal(), parallel()])"
     )
     assert notebook.run('%%polycheck own\nreversal(at="i")').solved
+
+
+@pytest.mark.parametrize("asked", ["--help", "-h"])
+def test_help_lists_the_exercises(notebook, capsys, asked: str) -> None:
+    notebook.run(f"%polycheck {asked}")
+    told = capsys.readouterr().out
+    assert told.startswith("%%polycheck takes the name of an exercise")
+    assert "first-interchange" in told
