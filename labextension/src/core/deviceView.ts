@@ -46,7 +46,7 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
 function gridLines(card: Card, block: string): readonly string[] {
   const whole = sizes(card.grid);
   if (whole.length <= LONGEST_GRID) {
-    return [`Grid of ${whole} blocks, each of ${block} threads.`];
+    return [`Blocks in the grid: ${whole}, each of ${block} threads.`];
   }
   const lines = card.grid.map((size, axis) => `Blocks along ${'xyz'[axis] ?? axis}: ${size}.`);
   return [`Blocks of ${block} threads.`, ...lines.filter((_, axis) => axis === 0 || card.grid[axis] !== '1')];

@@ -147,7 +147,7 @@ await scenario('a device is asked for its kernels when somebody looks', async ()
   await part.locator('.polyviz-kernel[aria-label^="Kernel"]').first().waitFor();
   await settled();
   assert.equal(await problem(), '');
-  await says(part, /Grid of .* blocks, each of .* threads/);
+  await says(part, /Blocks in the grid: .*, each of .* threads/);
   await says(part, /transactions per request/);
   await says(part, /Where arrays live/);
   await part.locator('.polyviz-kernel').last().scrollIntoViewIfNeeded();

@@ -50,7 +50,7 @@ test('runs of a wrong length and without an end are not drawn', () => {
 test('a card tells the shape, the barriers, where arrays live and how memory is met', () => {
   drawn(model(DEVICE));
   const text = unfold('Blocks and threads').textContent!;
-  expect(text).toContain('Grid of (n + 3) // 4 blocks, each of 4 × 2 threads.');
+  expect(text).toContain('Blocks in the grid: (n + 3) // 4, each of 4 × 2 threads.');
   expect(text).toContain('kernel 0, j: blocks along x in tiles of 4.');
   expect(text).toContain('Barrier: the tile of A is copied');
   expect(text).toContain('shared4\u00a0×\u00a04128 Bread 4 times');
