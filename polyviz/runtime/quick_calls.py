@@ -341,7 +341,7 @@ class QuickCalls:
         created = [one.name for one in made]
         places = (*names, *self.names, *created)
         known = {*names, *(self.names[position] for position in self.arrays), *created}
-        if not (cells or program.results) or not known.issuperset(program.results):
+        if not (cells or program.results or program.result_is_tuple) or not known.issuperset(program.results):
             return None
         handed = tuple(places.index(name) for name in program.results)
         return _Results(tuple(cells), handed, program.result_is_tuple, program.cut)

@@ -421,3 +421,12 @@ def test_numbers_that_a_cell_changes_are_handed_in_and_back(monkeypatch: pytest.
     found = result(n=0, x=x[:0], last=-1.0, count=7, total=3)
     assert (found["last"], found["count"], found["total"]) == (-1.0, 7, 3)
     assert result(n=4, x=x, last=-1.0, count=2**40, total=np.float64(1.0))["count"] == 2**40 + 2
+
+
+def test_loops_of_a_cell_that_leave_nothing_behind_are_called_quickly_too() -> None:
+    namespace = {"A": np.zeros(4), "B": np.arange(4.0), "n": 4}
+    kernel = pv.compile("for i in range(n):\n    A[i] += B[i]\n", target="c", namespace=namespace)
+    arguments = tuple(namespace[one.name] for one in kernel.scop.arguments)
+    assert kernel(*arguments) == ()
+    assert kernel._quick.run(arguments) == (kernel.program, (), ())
+    np.testing.assert_array_equal(namespace["A"], 2 * namespace["B"])
