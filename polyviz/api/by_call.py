@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.api.text_signature import name_in_text
 from polyviz.api.told import ranks_given
 from polyviz.errors import ArgumentError, ExtractionError, OutOfBoundsError, OverlapError
 from polyviz.frontend import ABSENT, Real, Truths
@@ -190,7 +191,7 @@ class OpenKernel:
     def __init__(self, function: object, refusal: ExtractionError, readings: Readings) -> None:
         plain = plain_function(function)
         self.__wrapped__ = function if plain is None else plain
-        self.__name__ = getattr(plain, "__name__", "function")
+        self.__name__ = getattr(plain, "__name__", None) or name_in_text(function)
         self.__doc__ = getattr(plain, "__doc__", None)
         self.refusal = refusal
         self._readings = readings

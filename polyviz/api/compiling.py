@@ -11,6 +11,7 @@ from polyviz.api.building import ScheduleChoice, build_kernel, is_isl_text, is_s
 from polyviz.api.by_call import OpenKernel, Readings, RereadKernel, is_open
 from polyviz.api.extracting import part_of
 from polyviz.api.options import Tile, read_options
+from polyviz.api.text_signature import signature_of_text
 from polyviz.editing import Edit
 from polyviz.errors import ExtractionError
 from polyviz.frontend import may_be_none
@@ -18,6 +19,7 @@ from polyviz.model.schedule import Schedule
 from polyviz.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences
     from polyviz.model.program import FloatingPoint, Overlap
     from polyviz.model.scop import Scop
 
@@ -65,16 +67,28 @@ def compile(
     contract = options.pop("floating_point", contract)  # the name that it had first
     given = {"tile": tile, "threads": threads, "contract": contract, "overlap": overlap, **options}
     read_options(given)
-    extracted = partial(_extracted, source, sizes, namespace)
+    how = {"schedule": schedule, "target": target, "namespace": namespace, **given}
+    return compiled(source, partial(_extracted, source, sizes, namespace), how)
+
+
+def compiled(
+    source: object,
+    extracted: Callable[[Mapping[str, int]], Scop],
+    how: Mapping[str, Any],
+    dependences: Callable[[Scop], Dependences] = partial(find_dependences, reuse=False),
+) -> Kernel:
+    """The kernel for ``source``, or what waits for the first call of one; ``how`` are the keywords of ``build_kernel``.
+
+    ``extracted`` reads the source for arrays of the dimensions that it is told. Raises what ``compile`` raises.
+    """
 
     def built(scop: Scop, made: type[Kernel] = Kernel) -> Kernel:
-        found = find_dependences(scop, reuse=False)
-        how = {"schedule": schedule, "target": target, "namespace": namespace, "made": made, **given}
-        return build_kernel(scop, found, source, **how)
+        return build_kernel(scop, dependences(scop), source, made=made, **how)
 
     signature = None if isinstance(source, Kernel) else signature_of(source)
+    signature = signature_of_text(source) if isinstance(source, str) else signature
     asked = may_be_none(source) if signature is not None else frozenset[str]()
-    named = is_scheduler(schedule)
+    named = is_scheduler(how["schedule"])
     readings = Readings(lambda ranks: built(extracted(ranks)), signature, asked, by_values=named)
     try:
         scop = extracted({})
@@ -86,6 +100,23 @@ def compile(
     if isinstance(kernel, RereadKernel) and signature is not None:
         kernel.readings = readings
     return kernel
+
+
+def compiled_text(
+    text: str, how: Mapping[str, Any], sizes: Mapping[str, int] | None = None
+) -> tuple[Kernel, Scop | None, Dependences | None]:
+    """The kernel of a function that is given as text, and how it was read; None where its first call decides that."""
+    known: list[tuple[Scop, Dependences]] = []
+
+    def extracted(ranks: Mapping[str, int]) -> Scop:
+        return _extracted(text, sizes, how["namespace"], ranks)
+
+    def dependences(scop: Scop) -> Dependences:
+        known.append((scop, find_dependences(scop)))
+        return known[-1][1]
+
+    kernel = compiled(text, extracted, how, dependences)
+    return (kernel, *known[0]) if known else (kernel, None, None)
 
 
 def _extracted(

@@ -82,6 +82,11 @@ class Part:
     layouts: tuple[str, ...] = ()
 
     @property
+    def name(self) -> str:
+        """What the loops are called."""
+        return self.scop.name
+
+    @property
     def title(self) -> str:
         """What was done, in one line."""
         variant = f"{self.kernel.schedule.scheduler} on {self.kernel.target}"
@@ -128,6 +133,26 @@ class Part:
         return tuple(dict.fromkeys(notes))
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A function whose text leaves open how many dimensions its arrays have: its first call makes the ``kernel``."""
+
+    kernel: Kernel
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return self.kernel.__name__
+
+    @property
+    def bundle(self) -> Bundle:
+        """What there is to say of it by now."""
+        return note_bundle(
+            f"{self.name} is compiled when it is called: its text does not tell how many dimensions its arrays have, "
+            "and the first call does."
+        )
+
+
 def _device_share(kernel: Kernel) -> str:
     """How the time in place divides, where it was spent on a device."""
     times = kernel.device_times
@@ -143,7 +168,7 @@ def _device_share(kernel: Kernel) -> str:
 class Result:
     """The outcome of a cell. ``parts`` has one entry per loop nest, ``show`` restricts what is displayed."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Part | Waiting, ...]
     show: Show | None = None
 
     @property
@@ -153,26 +178,34 @@ class Result:
 
     @property
     def scop(self) -> Scop:
-        """The (first) loop nest as it was extracted."""
-        return self.parts[0].scop
+        """The (first) loop nest as it was extracted; raises ExtractionError where a call has to come first."""
+        first = self.parts[0]
+        return first.scop if isinstance(first, Part) else first.kernel.scop
 
     @property
     def comparison(self) -> Comparison | None:
         """The comparison of all variants, where one was asked for."""
-        return self.parts[0].comparison
+        first = self.parts[0]
+        return first.comparison if isinstance(first, Part) else None
 
     def __repr__(self) -> str:
         return str(self._repr_mimebundle_()["text/plain"])
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
-        shown = [_view(part, self.show) if self.show else _overview(part) for part in self.parts]
+        shown = [_shown(part, self.show) for part in self.parts]
         if len(shown) == 1:
             return shown[0]
         titles = zip(self.parts, shown, strict=True)
         whole = combine(
-            "Optimised functions", [Section(part.scop.name, one, open=True) for part, one in titles]
+            "Optimised functions", [Section(part.name, one, open=True) for part, one in titles]
         )
         return {**whole, "text/plain": "\n\n".join(one["text/plain"] for one in shown)}
+
+
+def _shown(part: Part | Waiting, show: Show | None) -> Bundle:
+    if isinstance(part, Waiting):
+        return part.bundle
+    return _view(part, show) if show else _overview(part)
 
 
 def _overview(part: Part) -> Bundle:

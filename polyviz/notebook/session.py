@@ -13,6 +13,7 @@ from polyviz.analysis import parallelism
 from polyviz.api import Comparison, compare, tune
 from polyviz.api.building import build_kernel
 from polyviz.api.comparing import careful_program, rounding
+from polyviz.api.compiling import compiled_text
 from polyviz.api.extracting import extract
 from polyviz.api.remembered import AtHand
 from polyviz.codegen.calling import handed_back, written_arrays
@@ -20,7 +21,7 @@ from polyviz.errors import OptionError, OutOfBoundsError, OverlapError, OverlapW
 from polyviz.model.measurement import VariantRow
 from polyviz.notebook.choice import choose
 from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
-from polyviz.notebook.result import Part
+from polyviz.notebook.result import Part, Waiting
 from polyviz.runtime.as_written import PROCESSORS
 from polyviz.runtime.binding import Binder
 from polyviz.runtime.host_copies import on_host
@@ -57,21 +58,22 @@ class Session:
     progress: Progress
     worker: Worker = field(default_factory=shared_worker)
 
-    def run_functions(self, cell: Cell) -> tuple[Part, ...]:
+    def run_functions(self, cell: Cell) -> tuple[Part | Waiting, ...]:
         """Compile the functions of ``cell`` and bind them in the notebook; all of them or, after an error, none."""
         name = cell.functions[0].name
         if self.options.compare:
             raise OptionError(f"{_NEEDS_DATA}: use polyviz.compare({name}, …) in the next cell.")
         if self.options.tune is not None:
             raise OptionError(f"{_TUNING_NEEDS_DATA}: use polyviz.tune({name}, …) in the next cell.")
-        parts = []
+        parts: list[Part | Waiting] = []
         for number, function in enumerate(cell.functions):
             self.progress.report(f"compiling {function.name}", number, len(cell.functions))
-            scop = extract(function.text, namespace=self.namespace, sizes=self.options.sizes or None)
-            found = find_dependences(scop)
-            kernel = self._kernel(scop, found, function.text, AtHand())
-            parts.append(Part(scop, found, parallelism(scop, found, scop.schedule), kernel))
-        self.namespace.update({part.scop.name: part.kernel for part in parts})
+            kernel, scop, found = compiled_text(function.text, self._options, self.options.sizes or None)
+            if scop is None or found is None:
+                parts.append(Waiting(kernel))
+            else:
+                parts.append(Part(scop, found, parallelism(scop, found, scop.schedule), kernel))
+        self.namespace.update({part.name: part.kernel for part in parts})
         return tuple(parts)
 
     def run_loops(self, cell: Cell) -> Part:
@@ -143,17 +145,14 @@ class Session:
     def _kernel(
         self, scop: Scop, found: Dependences, source: object, at_hand: AtHand, **better: Any
     ) -> Kernel:
+        return build_kernel(scop, found, source, at_hand=at_hand, **{**self._options, **better})
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """The keywords of ``build_kernel`` that the line asks for."""
         [schedule, *_] = self.options.schedules.values()
-        return build_kernel(
-            scop,
-            found,
-            source,
-            schedule=schedule,
-            target=self.options.targets[0],
-            namespace=self.namespace,
-            at_hand=at_hand,
-            **{**self.options.building, **better},
-        )
+        target, namespace = self.options.targets[0], self.namespace
+        return {"schedule": schedule, "target": target, "namespace": namespace, **self.options.building}
 
     def _verified(self, kernel: Kernel) -> VariantRow:
         """The row of ``kernel`` after a run on copies; raises unless every output agrees."""

@@ -258,7 +258,8 @@ def test_slices_are_loops_whose_arrays_have_to_fit(schedule: str, target: str) -
 
 
 def test_an_array_for_a_number_is_explained() -> None:
-    kernel = pv.compile("def fill(A, b):\n    A[:] = b\n", target="python")
+    text = "def fill(A, b):\n    A[:] = b\n"
+    kernel = pv.compile(pv.extract(text), target="python")
     with pytest.raises(ArgumentError) as caught:
         kernel(np.zeros(3), np.zeros(3))
     assert str(caught.value).splitlines() == [
@@ -266,6 +267,9 @@ def test_an_array_for_a_number_is_explained() -> None:
         "  Why: Nothing subscripts `b`, so it is read as a number.",
         "  Hint: Write `b[:]` or `b[i]` where its elements are meant.",
     ]
+    array = np.zeros(3)
+    pv.compile(text, target="python")(array, np.arange(3.0))  # text is read anew for the call, as functions are
+    assert array.tolist() == [0.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("schedule", ["original", "isl", "pluto"])

@@ -545,3 +545,22 @@ def test_a_function_of_one_cell_is_called_in_the_next(notebook) -> None:
     notebook.run("x = np.arange(3.0)\ndoubled(x)")
     notebook.run("%%polyopt -t python\nfor i in range(len(x)):\n    x[i] = twice(x[i])\n")
     assert notebook["x"].tolist() == [0.0, 4.0, 8.0]
+
+
+def test_a_function_whose_first_call_tells_the_dimensions(notebook) -> None:
+    shown = notebook.run("%%polyopt -t python\ndef product(A, x):\n    return A @ x\n")
+    assert repr(shown) == (
+        "product is compiled when it is called: its text does not tell how many dimensions its arrays have, and the "
+        "first call does."
+    )
+    assert shown.kernel is notebook["product"]
+    assert shown.comparison is None
+    np.testing.assert_allclose(notebook.run("product(A, A[0])"), notebook["A"] @ notebook["A"][0])
+    assert "product" in notebook["product"].source
+
+
+def test_a_function_is_read_anew_for_arrays_of_more_dimensions(notebook) -> None:
+    notebook.run("%%polyopt -t python\ndef nearest(P, Q):\n    best = 0.0\n    for i in range(len(Q)):\n"
+                 "        best += np.sum((P[0] - Q[i]) ** 2)\n    return best\n")
+    expected = sum(np.sum((notebook["A"][0] - row) ** 2) for row in notebook["B"])
+    assert notebook.run("nearest(A, B)") == pytest.approx(expected)
