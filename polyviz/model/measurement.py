@@ -38,9 +38,9 @@ class VariantRow:
     ``schedule`` and ``target`` name the variant; a baseline has schedule ``original`` and its tool as target.
     ``verified`` is True when every output agreed with the original loop, False when one did not, None when nothing
     was compared. ``speedup`` is against ``baseline``, with its interval from paired samples. ``compile_seconds`` is
-    kept apart from ``measurement``. ``source`` is the generated text; ``floating_point`` the contract it was verified
-    under; ``exact`` tells whether every output was the same bit for bit, ``outside`` whether it failed since a
-    subscript left its array.
+    kept apart from ``measurement``: 0.0 where what was compiled before was kept, None where nothing is compiled.
+    ``source`` is the generated text; ``floating_point`` the contract it was verified under; ``exact`` tells whether
+    every output was the same bit for bit, ``outside`` whether it failed since a subscript left its array.
     """
 
     schedule: str

@@ -55,6 +55,7 @@ ALONG_WAVEFRONTS = (
     "No loop is parallel as written. The program runs on several threads all the same: it cuts the loops into tiles, "
     "and those that need nothing of each other, along a wavefront, run at the same time."
 )
+_NOT_AS_WRITTEN = "No loop is parallel as written. All the same, "
 _LOOPS, _LOOPS_APART = "Loops", "Loops, for arrays that do not overlap"
 
 
@@ -117,9 +118,10 @@ class Part:
             notes = [*self.scop.notes, f"{self.overlap.message} {self.overlap.hint}"]
         notes += [f"target {one.text}" for one in self.kernel.plan.decisions if one.step == SECOND_CHOICE]
         notes += self.layouts
-        along = any(decision.step == "wavefront" for decision in self.kernel.plan.decisions)
-        if along and self.overlap is None and not any(loop.parallel for loop in self.loops):
-            notes.append(ALONG_WAVEFRONTS)
+        if self.overlap is None and not any(loop.parallel for loop in self.loops):
+            decisions = {decision.step: decision.text for decision in self.kernel.plan.decisions}
+            notes += [ALONG_WAVEFRONTS] if "wavefront" in decisions else []
+            notes += [f"{_NOT_AS_WRITTEN}{decisions['array-sum']}"] if "array-sum" in decisions else []
         if self.choice is not None and self.choice.remark:
             notes.append(self.choice.remark)
         if self.row is not None and self.row.note:
@@ -225,8 +227,10 @@ def _overview(part: Part) -> Bundle:
         Section("Schedule", schedule_bundle(part.kernel.schedule)),
         Section("Program", program_bundle(part.kernel.program)),
     ]
-    if part.notes:
-        listed = bundle(None, items(part.notes), "\n".join(part.notes))
+    told = {*part.scop.notes, *([] if part.comparison is None else part.comparison.data.notes)}  # above
+    notes = [note for note in part.notes if note not in told]
+    if notes:
+        listed = bundle(None, items(notes), "\n".join(notes))
         sections.append(Section("Notes", listed, open=True))
     return {**combine(part.title, sections), "text/plain": _summary(part)}
 
@@ -248,7 +252,7 @@ def _comparison_section(comparison: Comparison) -> Section:
 
 def _summary(part: Part) -> str:
     """What a terminal shows: the outcome, a sentence per loop, the comparison; the rest is a question away."""
-    told: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # with the comparison
     # What is known of the loops holds for arrays of their own.
     paragraphs = [part.title] if part.overlap is not None else [part.title, text.parallelism_text(part.loops)]
     if part.tuning is not None:

@@ -226,10 +226,14 @@ class PythonRunner:
             return
         started = time.perf_counter()
         function: Any = self._function
+        types = tuple(map(function.typeof_pyval, arguments.values()))
+        if types in function.overloads:
+            self._is_compiled = True  # for another kernel with this text
+            return
         with told(f"compiling {self.program.name} with numba"), short_spinning():
             if any(kind.dtype.startswith("complex") for kind in self.program.types.values()):
                 settle_complex_division()
-            function.compile(tuple(function.typeof_pyval(value) for value in arguments.values()))
+            function.compile(types)
         self.compile_seconds = time.perf_counter() - started
         self._is_compiled = True
 

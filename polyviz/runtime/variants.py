@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 Engine = Literal["python", "numba", "numba-parallel"]
 KEPT_FUNCTIONS = 32
-_numba_functions: dict[str, Any] = {}
-"""The user's loops under numba by their text and all that it needs: compiling them again takes a second each time."""
+_numba_functions: dict[str, tuple[Any, dict[object, float]]] = {}
+"""The user's loops under numba by their text and all that it needs, and how long they took to compile, by types:
+compiling them again takes a second each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,13 @@ Variant = Program | Baseline
 class Outcome:
     """What one run left behind: the arrays it was given, as they are now, and the result of the call.
 
-    ``emulation`` is what the emulator counted, where it ran there.
+    ``compile_seconds`` is what compiling took, also where that was for an earlier job; 0.0 where a library was found
+    that was kept, None where nothing is compiled. ``emulation`` is what the emulator counted, where it ran there.
     """
 
     arrays: Mapping[str, Any]
     result: Any
-    compile_seconds: float
+    compile_seconds: float | None
     notes: tuple[str, ...] = ()
     emulation: EmulationReport | None = None
 
@@ -62,15 +64,13 @@ class Outcome:
 def run_variant(
     variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int], written: Sequence[str]
 ) -> Outcome:
-    """Run ``variant`` once; the ``written`` arrays and the result. ``compile_seconds`` covers everything before."""
+    """Run ``variant`` once; the ``written`` arrays and the result."""
     values = _fresh(given)
-    started = time.perf_counter()
     ready = _prepare(variant, given, parameters)
-    elapsed = time.perf_counter() - started
     result = ready.call(values)
     notes = (*ready.notes, *run_notes(ready.runner))
     report = getattr(ready.runner, "report", None)
-    return Outcome({name: values[name] for name in written}, result, elapsed, notes, report)
+    return Outcome({name: values[name] for name in written}, result, ready.compile_seconds, notes, report)
 
 
 def time_variants(
@@ -112,6 +112,7 @@ class _Ready:
     """A compiled variant as a function of the argument values; ``runner`` where it is a generated program."""
 
     call: Callable[[Mapping[str, Any]], Any]
+    compile_seconds: float | None
     notes: tuple[str, ...] = ()
     runner: Runner | None = None
 
@@ -122,10 +123,12 @@ def _prepare(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str
         runner = make_runner(variant)
         if variant.target == "numba":
             runner(_fresh(given), parameters)  # numba compiles at the first call
-        return _Ready(lambda values: runner(values, parameters), runner.notes, runner)
+        seconds = None if variant.target == "python" else runner.compile_seconds
+        return _Ready(lambda values: runner(values, parameters), seconds, runner.notes, runner)
     if variant.engine == "python":
-        return _Ready(partial(_as_elsewhere, variant.original.python()))
-    return _Ready(partial(_as_elsewhere, _compiled(variant, given)))
+        return _Ready(partial(_as_elsewhere, variant.original.python()), None)
+    function, seconds = _compiled(variant, given)
+    return _Ready(partial(_as_elsewhere, function), seconds)
 
 
 def _as_elsewhere(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
@@ -134,15 +137,19 @@ def _as_elsewhere(function: Callable[..., Any], values: Mapping[str, Any]) -> An
     return function(*values.values())
 
 
-def _compiled(variant: Baseline, given: Mapping[str, Any]) -> Callable[..., Any]:
-    """The loops under numba, compiled for the types of ``given``; an earlier job may have done that already."""
+def _compiled(variant: Baseline, given: Mapping[str, Any]) -> tuple[Callable[..., Any], float]:
+    """The loops under numba, compiled for the types of ``given``, and the seconds that this took; an earlier job may
+    have done it already."""
     known = repr(variant)
-    function: Any = _numba_functions.pop(known, None)
+    function, seconds = _numba_functions.pop(known, (None, {}))
     if function is None:
         function = variant.original.numba(parallel=variant.engine == "numba-parallel")
-    function.compile(tuple(map(function.typeof_pyval, given.values())))
-    _numba_functions[known] = function  # the one used last comes last
+    types = tuple(map(function.typeof_pyval, given.values()))
+    if types not in seconds:
+        started = time.perf_counter()
+        function.compile(types)
+        seconds[types] = time.perf_counter() - started
+    _numba_functions[known] = function, seconds  # the one used last comes last
     if len(_numba_functions) > KEPT_FUNCTIONS:
         del _numba_functions[next(iter(_numba_functions))]
-    compiled: Callable[..., Any] = function
-    return compiled
+    return function, seconds[types]

@@ -50,7 +50,7 @@ def name_text(row: VariantRow, data: ComparisonData) -> str:
 
 def cells(row: VariantRow, data: ComparisonData) -> list[str]:
     """One line of the table: name, status, verified, median and interval, speedup, compile time, note."""
-    compiled = "–" if row.compile_seconds is None else seconds(row.compile_seconds)
+    compiled = "–" if row.compile_seconds is None else seconds(row.compile_seconds) if row.compile_seconds else "kept"
     return [
         name_text(row, data),
         row.status,

@@ -564,3 +564,15 @@ def test_a_function_is_read_anew_for_arrays_of_more_dimensions(notebook) -> None
                  "        best += np.sum((P[0] - Q[i]) ** 2)\n    return best\n")
     expected = sum(np.sum((notebook["A"][0] - row) ** 2) for row in notebook["B"])
     assert notebook.run("nearest(A, B)") == pytest.approx(expected)
+
+
+def test_threads_that_add_into_copies_are_told_where_no_loop_is_parallel_as_written(notebook) -> None:
+    notebook.namespace.update(hist=np.zeros(8, dtype=np.int64), places=np.arange(4000) % 8)
+    shown = notebook.run("%%polyopt -t c\nfor i in range(4000):\n    hist[places[i]] += 1\n")
+    assert "No loop is parallel as written. All the same, threads share the loop" in repr(shown)
+
+
+def test_a_page_tells_a_note_with_the_comparison_and_with_the_source_and_no_third_time(notebook) -> None:
+    notebook.namespace.update(hist=np.zeros(8), places=np.arange(40) % 8)
+    shown = notebook.run("%%polyopt -t python --repeats 1 --compare\nfor i in range(40):\n    hist[places[i]] += 1\n")
+    assert shown._repr_mimebundle_()["text/html"].count("depends on data") == 2

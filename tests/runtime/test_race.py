@@ -198,7 +198,8 @@ def test_outcomes_hold_what_changed_and_what_came_back() -> None:
     assert isinstance(outcome, Outcome)
     np.testing.assert_array_equal(outcome.arrays["A"], [1, 2, 3, 4, 5])
     assert outcome.result == 15.0
-    assert outcome.compile_seconds > 0
+    assert outcome.compile_seconds is not None
+    assert outcome.compile_seconds >= 0  # 0 where the library was kept
     np.testing.assert_array_equal(given["A"], np.zeros(5))
 
 

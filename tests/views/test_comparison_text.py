@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyviz.model.measurement import ComparisonData
+from polyviz.model.measurement import ComparisonData, VariantRow
 from polyviz.model.roofline import Peaks, Roofline, Work
 from polyviz.views.comparison_text import comparison_text
+from polyviz.views.verdict import cells
 from tests.views.samples import comparison
 
 ROOF = Roofline(
@@ -38,3 +39,10 @@ def test_no_rows_at_all():
     assert comparison_text(ComparisonData("f", (), None, None, "", {})) == (
         "Comparison of f\nVerdict: no winner: nothing was timed and verified."
     )
+
+
+def test_what_was_kept_is_told_apart_from_what_was_compiled() -> None:
+    row = VariantRow("pluto", "c", "ok", True)
+    data = ComparisonData("f", (row,), None, None, "a machine", {})
+    told = [cells(replace(row, compile_seconds=one), data)[5] for one in (None, 0.0, 0.25)]
+    assert told == ["–", "kept", "250 ms"]
