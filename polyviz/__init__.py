@@ -182,6 +182,8 @@ _HOMES = {
     "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers", "superpose"),
     "polyviz.transform.registry": ("moves", "register_move"),
 }
+_ROOMS = frozenset({"exercises", "gallery"})
+"""Modules that people look for behind ``import polyviz as pv``."""
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}
 
 
@@ -192,6 +194,8 @@ def _load(reference: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"polyviz.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = _load(_LAZY[name])
@@ -200,7 +204,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -47,3 +47,10 @@ def test_every_public_name_resolves(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'polyviz' has no attribute 'shedule'"):
         _ = polyviz.shedule
+
+
+def test_the_gallery_is_found_behind_the_package() -> None:
+    import polyviz as pv
+
+    assert pv.gallery.kernel("lu").name == "lu"
+    assert {"gallery", "exercises"} <= set(dir(pv))

@@ -35,6 +35,7 @@ from polyviz.frontend.index_loops import with_named_places
 from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.listed_places import with_listed_places
 from polyviz.frontend.listed_values import with_filled_arrays
+from polyviz.frontend.literal_rows import with_literal_rows
 from polyviz.frontend.loop_else import without_loop_else
 from polyviz.frontend.loop_names import with_loop_names
 from polyviz.frontend.masked_names import without_masked_names
@@ -246,7 +247,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = _without_lists(source)
     source = with_helper_statements(source, GlobalNames(source))
     source = with_listed_places(source, GlobalNames(source))
-    source = _without_lists(source)  # What helpers have brought, too.
+    source = with_literal_rows(_without_lists(source), GlobalNames(source))  # What helpers have brought, too.
     source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
     source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))

@@ -121,7 +121,8 @@ class Part:
         if self.overlap is None and not any(loop.parallel for loop in self.loops):
             decisions = {decision.step: decision.text for decision in self.kernel.plan.decisions}
             notes += [ALONG_WAVEFRONTS] if "wavefront" in decisions else []
-            notes += [f"{_NOT_AS_WRITTEN}{decisions['array-sum']}"] if "array-sum" in decisions else []
+            if "array-sum" in decisions and not any(loop.reduction_parallel for loop in self.loops):
+                notes.append(f"{_NOT_AS_WRITTEN}{decisions['array-sum']}")
         if self.choice is not None and self.choice.remark:
             notes.append(self.choice.remark)
         if self.row is not None and self.row.note:
