@@ -101,6 +101,7 @@ class _Writer(ast.NodeTransformer):
         place = ast.Name(self._fresh.like(f"{first.id}_at"), ast.Load())
         found = self._values(node.target, node.iter, place)
         if found is None:
+            self._fresh.give_back(place.id)
             return None
         lengths, values = found
         elements = [(name.id, value) for name, value in values if isinstance(value, ast.Subscript)]

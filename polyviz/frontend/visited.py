@@ -111,3 +111,16 @@ class FreshNames:
         name = unused_name(stem, lambda one: one in self._taken or self._names.knows(one))
         self._taken.add(name)
         return name
+
+    def give_back(self, name: str) -> None:
+        """Nobody needs ``name`` after all.
+
+        >>> from polyviz.frontend.names import GlobalNames
+        >>> from polyviz.frontend.source import read_source
+        >>> source = read_source("total = 0", None, None)
+        >>> fresh = FreshNames(source, GlobalNames(source))
+        >>> fresh.give_back(fresh.like("row"))
+        >>> fresh.like("row")
+        'row'
+        """
+        self._taken.discard(name)

@@ -147,3 +147,8 @@ def ranges_beside_places(x, out, n):
 def test_ranges_with_bounds_and_steps(target: str) -> None:
     for n in (3, 9):
         same_compiled(ranges_beside_places, {"x": np.arange(20.0) ** 2, "out": np.ones(20), "n": n}, target, "strict")
+
+
+def test_loops_over_elements_of_rows_keep_plain_names() -> None:
+    text = "def f(A: 'float64[:, :]', s):\n    for row in A:\n        for v in row:\n            s[0] += v\n"
+    assert extract(text).statements[-1].iterators == ("row_at", "v_at")
