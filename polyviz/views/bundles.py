@@ -260,7 +260,8 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
 def _roofline_html(data: ComparisonData) -> str:
     """What the machine allows, and what each variant achieves of it."""
     if data.roofline is None:
-        return paragraph(roofline_chart.UNKNOWN)
+        is_timed = any(row.median is not None for row in data.rows)
+        return paragraph(roofline_chart.UNKNOWN) if is_timed else ""
     chart = image(roofline_chart.draw(data, data.roofline), roofline_chart.describe(data, data.roofline))
     rows = table(roofline_chart.rows(data, data.roofline), roofline_chart.HEADINGS)
     return details("Roofline: what this machine allows", f"<div>{chart}</div>{rows}", opened=True)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jsonschema
 import pytest
 
@@ -214,3 +216,10 @@ def test_a_section_does_not_repeat_its_heading():
 def test_what_stands_between_backticks_is_code():
     shown = bundles.note_bundle("`<b>` leaves its array")["text/html"]
     assert shown == "<p><code>&lt;b&gt;</code> leaves its array</p>"
+
+
+def test_what_the_machine_allows_is_asked_for_where_something_was_timed():
+    data = comparison()
+    nothing = replace(data, roofline=None, rows=tuple(replace(row, measurement=None) for row in data.rows))
+    assert "A roofline needs" in mime_bundle(replace(data, roofline=None))["text/html"]
+    assert "A roofline needs" not in mime_bundle(nothing)["text/html"]
