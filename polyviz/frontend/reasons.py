@@ -65,11 +65,21 @@ def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]
     texts: dict[str, dict[str, dict[str, None]]] = {}
     for access in accesses:
         if not access.exact and not access.is_numbered:
-            texts.setdefault(access.reason, {}).setdefault(access.kind, {})[f"`{access.text}`"] = None
+            texts.setdefault(access.reason, {}).setdefault(access.kind, {})[_quoted(access.text)] = None
     return [
         f"{statement} may {' and '.join(f'{kind} {listed(found)}' for kind, found in kinds.items())}: {reason}"
         for reason, kinds in texts.items()
     ]
+
+
+def _quoted(text: str) -> str:
+    """``text`` as code; of several lines, as those of a loop that was taken apart, the first.
+
+    >>> _quoted("A[i]"), _quoted("for k in K:\\n    s += k")
+    ('`A[i]`', '`for k in K: …`')
+    """
+    first, *more = text.splitlines() or [""]
+    return f"`{first} …`" if more else f"`{first}`"
 
 
 def linearised_notes(statement: str, accesses: Iterable[Access]) -> list[str]:
