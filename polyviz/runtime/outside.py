@@ -89,7 +89,7 @@ def _meant(error: OutOfBoundsError, scop: Scop) -> Element | None:
         for node in walk(instruction)
         if isinstance(node, Element)
         and is_checked(scop, node, statement)
-        and out_of_range(node).sentence == error.message
+        and out_of_range(scop, node).sentence == error.message
     }
     return elements.popitem()[1] if len(elements) == 1 else None
 
