@@ -75,7 +75,7 @@ def compiled(
     source: object,
     extracted: Callable[[Mapping[str, int]], Scop],
     how: Mapping[str, Any],
-    dependences: Callable[[Scop], Dependences] = partial(find_dependences, reuse=False),
+    dependences: Callable[[Scop], Dependences] | None = None,
 ) -> Kernel:
     """The kernel for ``source``, or what waits for the first call of one; ``how`` are the keywords of ``build_kernel``.
 
@@ -83,7 +83,8 @@ def compiled(
     """
 
     def built(scop: Scop, made: type[Kernel] = Kernel) -> Kernel:
-        return build_kernel(scop, dependences(scop), source, made=made, **how)
+        found = find_dependences(scop, reuse=False) if dependences is None else dependences(scop)
+        return build_kernel(scop, found, source, made=made, **how)
 
     signature = None if isinstance(source, Kernel) else signature_of(source)
     signature = signature_of_text(source) if isinstance(source, str) else signature
