@@ -38,7 +38,8 @@ def test_blocks_of_a_computed_length(function: Any, target: str) -> None:
 def test_steps_backwards_and_blocks_beyond_the_end_are_refused() -> None:
     with pytest.raises(ArgumentError, match="these sizes"):
         pv.compile(whole_blocks, target="python")(x, -2)
-    kernel = pv.compile("def f(x, b):\n t = 0.0\n for s in range(0, len(x), b):\n  t += np.sum(x[s:s+b])\n return t")
+    text = "def f(x, b):\n t = 0.0\n for s in range(0, len(x), b):\n  t += np.sum(x[s:s+b])\n return t"
+    kernel = pv.compile(pv.extract(text))
     assert kernel(x, 5) == np.sum(x)
     with pytest.raises(OutOfBoundsError):
         kernel(x, 3)
