@@ -52,6 +52,8 @@ class _Question:
 
 # What isl's dataflow analysis needs for programs that are easy grows with the number of pairs.
 _PER_REFERENCE, _PER_PAIR = 2_000, 30
+_FOR_REUSE = 130_000
+"""Operations for one step of a search for what is no more than good to know: enough for all kernels of the gallery."""
 
 
 def value_based(kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance) -> Found:
@@ -120,9 +122,12 @@ def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Fo
             pairs += _all_before(question, question.references[position:]) if complete else []
             return Found(union_of(pairs, question.order.parameters), exact=False)
         search = Search(question.order, question.sources_by_statement(), allowance)
+        search.most = search.most if complete else _FOR_REUSE
         before = search.before(reference)
         exact = exact and search.exact
-        pairs += before if complete or search.exact else []
+        if not (complete or exact):
+            break  # the others are much like this one
+        pairs += before
     return Found(union_of(pairs, question.order.parameters), exact)
 
 

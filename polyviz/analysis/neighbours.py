@@ -47,11 +47,13 @@ class Sources:
 
 @dataclass(slots=True)
 class Search:
-    """The neighbours before references; ``exact`` tells whether every step so far came to its end."""
+    """The neighbours before references; ``exact`` tells whether every step so far came to its end, for which it has
+    ``most`` operations."""
 
     order: Order
     sources: Sources
     allowance: Allowance
+    most: int = _MOST
     exact: bool = field(default=True, init=False)
 
     def before(self, sink: isl.Map) -> list[isl.Map]:
@@ -103,7 +105,7 @@ class Search:
         return pairs
 
     def _solved(self, compute: Callable[[], Result]) -> Result | None:
-        result = self.allowance.solve(compute, _MOST)
+        result = self.allowance.solve(compute, self.most)
         self.exact = self.exact and result is not None
         return result
 
