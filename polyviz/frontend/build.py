@@ -79,6 +79,8 @@ class Builder:
         self.never_run: list[Span] = []
         self.strides: dict[str, tuple[Stride, ...]] = {}
         """Of arrays with one linearised subscript, the strides of its parts."""
+        self._certain: dict[str, bool] = {}
+        """Of variables that got a value so far, whether they did so whatever data say."""
 
     def build(self, nodes: Iterable[Node]) -> tuple[Ordered, ...]:
         """The order of all statements; the lists of what was found on the way are filled."""
@@ -249,7 +251,7 @@ class Builder:
                 f"The statement at line {span.line} never runs{sizes}: its iteration domain is empty."
             )
             return ()
-        instructions = under_conditions(position.guards, instructions)
+        instructions = under_conditions(position.guards, instructions, self._unset(instructions, position.guards))
         name = f"S{len(self.statements)}"
         body = self._accesses.body(instructions, Place(position.affine, position.domain), {})
         self.checks += [Check(reference, name) for reference in body.references]
@@ -261,6 +263,15 @@ class Builder:
         )
         self.notes += wrapping_notes(name, body.references, context)
         return (name,)
+
+    def _unset(self, instructions: Iterable[Instruction], guards: Iterable[Expression]) -> frozenset[str]:
+        """The variables that may have no value yet where ``instructions`` stand below ``guards``."""
+        for one in instructions:
+            for node in walk(one):
+                if isinstance(node, Assign) and node.operator is None and not node.target.subscripts:
+                    certain = node is one and not guards
+                    self._certain[node.target.array] = certain or self._certain.get(node.target.array, False)
+        return frozenset(name for name, certain in self._certain.items() if not certain)
 
     def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:
         span, element = reference.span, reference.element

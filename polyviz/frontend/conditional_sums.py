@@ -24,7 +24,7 @@ from polyviz.model.expression import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from polyviz.frontend.nodes import Choice, Node
     from polyviz.model.expression import Expression, Instruction
@@ -50,10 +50,14 @@ def as_sums(choice: Choice) -> tuple[Leaf, ...] | None:
 
 
 def under_conditions(
-    conditions: Sequence[Expression], instructions: tuple[Instruction, ...]
+    conditions: Sequence[Expression], instructions: tuple[Instruction, ...], unset: Collection[str] = ()
 ) -> tuple[Instruction, ...]:
-    """What is done of ``instructions`` where all ``conditions`` on data hold: a sum adds what they choose."""
-    if conditions and (added := _sum_under(conditions, instructions)) is not None:
+    """What is done of ``instructions`` where all ``conditions`` on data hold: a sum adds what they choose.
+
+    Not so a sum in one of the ``unset`` variables, which may have no value yet where they do not hold.
+    """
+    added = _sum_under(conditions, instructions) if conditions else None
+    if added is not None and added.target.array not in unset:
         return (added,)
     for condition in reversed(conditions):
         instructions = (Branch(condition, instructions),)

@@ -92,6 +92,28 @@ def test_sums_in_loops_under_a_condition_are_shared_and_run_in_lanes() -> None:
     assert "total_own_lanes[lane] -= y[j + lane]" in kernel.source
 
 
+UNSET = """
+def f(x):
+    result = 0.0
+    for i in range(x.shape[0]):
+        if x[i] > 0.5:
+            s = 1.0
+            for j in range(i):
+                s += x[j]
+            result = max(result, s)
+    return result
+"""
+
+
+@pytest.mark.parametrize("target", ["python", "numba", "c"])
+def test_a_sum_that_begins_under_the_condition_is_not_read_without_it(target: str) -> None:
+    function = function_of(UNSET)
+    x = np.random.default_rng(3).random(30)
+    for one in (x, np.zeros(5)):
+        assert pv.compile(function, target=target)(one) == pytest.approx(function(one))
+    assert len(find_reductions(extract(UNSET))) == 0
+
+
 def test_lanes_ask_for_all_that_a_count_depends_on() -> None:
     kernel = pv.compile(function_of(TRIANGLES.replace("i * j % n", "j").replace("y[j]", "y[k]")), target="c")
     kernel(np.ones(40), np.ones(40))
