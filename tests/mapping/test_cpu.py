@@ -177,7 +177,8 @@ def test_without_tiles_the_loops_inside_the_time_are_parallel() -> None:
 @pytest.mark.parametrize("kernel", ["jacobi-1d", "jacobi-2d"])
 def test_diamonds_compute_the_same(kernel: str, tiles: tuple[int, ...] | Literal[False], target: str) -> None:
     entry = gallery.kernel(kernel)
-    compiled = pv.compile(entry.function, schedule="pluto", target=target, tile=tiles, concurrent_start=True)
+    tile = tiles and tiles[: 2 + (kernel == "jacobi-2d")]
+    compiled = pv.compile(entry.function, schedule="pluto", target=target, tile=tile, concurrent_start=True)
     whole = "the loops inside it are parallel" if target == "c" else "written out for reading"
     text = "all tiles on a front" if tiles else whole
     assert any(text in decision.text for decision in compiled.plan.decisions)

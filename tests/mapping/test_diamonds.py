@@ -36,6 +36,7 @@ def stencil(seed: int) -> str:
 
 def diamonds(seed: int) -> pv.Kernel:
     tile: Any = Random(seed).choice([(3, 3, 2), (4, 2, 3), False])
+    tile = tile and tile[: 3 if "for j" in stencil(seed) else 2]
     return pv.compile(stencil(seed), schedule="pluto", target="python", tile=tile, concurrent_start=True)
 
 

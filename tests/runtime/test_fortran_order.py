@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.analysis import transposable
 from polyviz.gallery import polybench
 from polyviz.runtime.toolchain import find_toolchain
 
@@ -195,7 +196,9 @@ def test_elements_that_data_choose(target: str) -> None:
 
 def test_digits_of_a_subscript_stay_where_they_are() -> None:
     flat = "def f(A, n, m):\n  for i in range(n):\n    for j in range(m):\n      for k in range(3): A[i * m + j, k] = j"
-    kernel = pv.compile(flat, target="numba")
+    part = pv.extract(flat)
+    assert transposable(part) == frozenset()
+    kernel = pv.compile(part, target="numba")
     found, expected = np.zeros((12, 3), order="F"), np.zeros((12, 3))
     kernel(found, 4, 3)
     for i in range(4):
