@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 from math import prod
+from typing import TYPE_CHECKING
 
 import pytest
 
-from polyviz.model.expression import Binary, Constant, Expression, Name, Unary
 from polyviz.model.polynomials import polynomial
+from tests.codegen.expression_text import expression
 
-_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
+if TYPE_CHECKING:
+    from polyviz.model.expression import Expression
+
 POLYNOMIALS = [
     "3",
     "-i",
@@ -25,21 +27,8 @@ POLYNOMIALS = [
 NONE = ["i // 2", "i * j // 2", "i * (i + 2) // 2", "i % 2", "(i + 1) // n", "1 // 0"]
 
 
-def _expression(node: ast.expr) -> Expression:
-    match node:
-        case ast.Constant(value):
-            return Constant(value)
-        case ast.Name(name):
-            return Name(name)
-        case ast.UnaryOp(ast.USub(), operand):
-            return Unary("-", _expression(operand))
-        case ast.BinOp(left, operator, right):
-            return Binary(_OPERATORS[type(operator)], _expression(left), _expression(right))
-    raise AssertionError(node)
-
-
 def _read(text: str) -> Expression:
-    return _expression(ast.parse(text, mode="eval").body)
+    return expression(text, ())
 
 
 @pytest.mark.parametrize("text", POLYNOMIALS)

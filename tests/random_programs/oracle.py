@@ -100,9 +100,11 @@ def run(function: Any, program: Program, case: Case) -> dict[str, Any]:
         return outputs(values, function(*values))
 
 
-def tile_of(program: Program) -> tuple[int, ...] | None:
-    """The tile sizes that this program is compiled with."""
-    return TILES[program.seed % len(TILES)]
+def tile_of(program: Program, scop: pv.Scop) -> tuple[int, ...] | None:
+    """The tile sizes that this program is compiled with, no more than there are loops."""
+    sizes = TILES[program.seed % len(TILES)]
+    deepest = max((len(statement.iterators) for statement in scop.statements), default=0)
+    return sizes and sizes[: max(deepest, 1)]
 
 
 def threads_of(program: Program) -> int | None:
@@ -160,7 +162,7 @@ def _judged(reference: Reference, scop: pv.Scop, variant: Variant) -> Outcome:
 
 
 def _kernel(program: Program, scop: pv.Scop, variant: Variant) -> Any:
-    tile = tile_of(program) if variant.schedule != "original" else None
+    tile = tile_of(program, scop) if variant.schedule != "original" else None
     schedule: Any = variant.schedule
     if schedule == "adaptive":  # it chooses by sizes
         schedule = pv.schedule(scop, schedule, sizes=_sizes(scop, program))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polyviz as pv
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant, tile_of
 from tests.random_programs.shrinking import shrink
 
@@ -79,7 +80,7 @@ def script(program: Program, outcome: Outcome) -> str:
         else 'numba.njit(error_model="numpy")(module["program"])',
         schedule=schedule if target else "original",
         target=target or "python",
-        tile=tile_of(program) if schedule != "original" else None,
+        tile=tile_of(program, pv.extract(program.source)) if target and schedule != "original" else None,
     )
 
 
