@@ -122,7 +122,8 @@ def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Fo
             pairs += _all_before(question, question.references[position:]) if complete else []
             return Found(union_of(pairs, question.order.parameters), exact=False)
         search = Search(question.order, question.sources_by_statement(), allowance)
-        search.most = search.most if complete else _FOR_REUSE
+        if not complete:
+            search.most = _FOR_REUSE
         before = search.before(reference)
         exact = exact and search.exact
         if not (complete or exact):

@@ -16,7 +16,7 @@ import islpy as isl
 
 from polyviz.frontend.affine import NotAffine
 from polyviz.model.linear import written
-from polyviz.model.polynomials import Polynomial, polynomial
+from polyviz.model.polynomials import Polynomial, collected, polynomial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -142,8 +142,4 @@ def _times(value: Polynomial, name: str) -> Polynomial:
 
 def _sum(*parts: tuple[Polynomial, Fraction]) -> Polynomial:
     """The sum of polynomials times factors."""
-    found: Polynomial = {}
-    for value, factor in parts:
-        for names, part in value.items():
-            found[names] = found.get(names, Fraction(0)) + factor * part
-    return {names: part for names, part in found.items() if part}
+    return collected((names, factor * part) for value, factor in parts for names, part in value.items())

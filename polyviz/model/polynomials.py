@@ -34,7 +34,7 @@ def polynomial(node: Expression) -> Polynomial | None:
     """
     match node:
         case Constant(int(value)) if not isinstance(value, bool):
-            return _without_zeros([((), Fraction(value))])
+            return collected([((), Fraction(value))])
         case Name(name):
             return {(name,): Fraction(1)}
         case Unary("-", operand):
@@ -51,12 +51,17 @@ def _combined(operator: str, left: Polynomial | None, right: Polynomial | None) 
         return None
     if operator == "*":
         terms = product(left.items(), right.items())
-        return _without_zeros((tuple(sorted((*one, *other))), by * times) for (one, by), (other, times) in terms)
+        return collected((tuple(sorted((*one, *other))), by * times) for (one, by), (other, times) in terms)
     direction = 1 if operator == "+" else -1
-    return _without_zeros([*left.items(), *((names, direction * value) for names, value in right.items())])
+    return collected([*left.items(), *((names, direction * value) for names, value in right.items())])
 
 
-def _without_zeros(terms: Iterable[tuple[Monomial, Fraction]]) -> Polynomial:
+def collected(terms: Iterable[tuple[Monomial, Fraction]]) -> Polynomial:
+    """The sum of ``terms``.
+
+    >>> collected([(("i",), Fraction(1)), ((), Fraction(2)), (("i",), Fraction(-1))])
+    {(): Fraction(2, 1)}
+    """
     found: Polynomial = {}
     for names, value in terms:
         found[names] = found.get(names, Fraction(0)) + value
