@@ -166,7 +166,7 @@ def test_an_interrupt_ends_a_command_quietly(monkeypatch, capsys) -> None:
 def test_the_demonstration_prints_a_table_and_writes_a_report(folder: Path) -> None:
     run = polyviz("demo", "--kernel", "mvt", "--output", "report.html")
     assert run.returncode == 0, run.stderr
-    for text in ("Loop i is parallel", "as written/numba", "as written/python", "pluto/c", "isl/numba"):
+    for text in ("Loop i of S0 is parallel", "as written/numba", "as written/python", "pluto/c", "isl/numba"):
         assert text in run.stdout
     assert f"Report: {folder / 'report.html'}" in run.stdout
     page = (folder / "report.html").read_text(encoding="utf-8")

@@ -54,8 +54,8 @@ def with_copies_computed(
 
     >>> from polyviz.codegen.typing import Environment
     >>> loop = While(Element("b"), (Assign(Element("a"), Element("b")),))
-    >>> with_copies_computed((loop,), Environment({"a": "int64", "b": "int64"}))[0].body[0].value
-    Unary(operator='+', operand=Element(array='b', subscripts=(), span=None))
+    >>> with_copies_computed((loop,), Environment({"a": "int64", "b": "int64"}))[0].body[0].value.operator
+    '+'
     """
 
     def place(node: Node) -> Node:
