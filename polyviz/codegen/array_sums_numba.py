@@ -81,8 +81,8 @@ class NumbaArraySums:
             self._line(indent + 2, f"{array}[{self.printer.expression(place)}] += {copy}")
 
     def bodies(
-        self, loop: For, bodies: Mapping[str, tuple[Instruction, ...]]
-    ) -> dict[str, tuple[Instruction, ...]]:
+        self, loop: For, bodies: Mapping[str, Sequence[Instruction]]
+    ) -> dict[str, Sequence[Instruction]]:
         """``bodies`` inside ``loop``, where sums go into a thread's own copies."""
         own = {
             found.statement: into_copy(found, bodies[found.statement], self.names[found.array][0])

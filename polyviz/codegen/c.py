@@ -30,9 +30,10 @@ from polyviz.codegen.lower import lower
 from polyviz.codegen.mirrored_c import MirrorPrinter
 from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.parted_c import PartPrinter
-from polyviz.codegen.periodic_c import PeriodicPrinter
+from polyviz.codegen.periodic import PeriodicPrinter, spelling_of_c
 from polyviz.codegen.pipeline_c import PipelinePrinter
-from polyviz.codegen.regions_c import SMALLEST_PARALLEL_WORK, RegionPrinter
+from polyviz.codegen.regions import SMALLEST_PARALLEL_WORK
+from polyviz.codegen.regions_c import RegionPrinter
 from polyviz.codegen.regularity import CHUNK, dynamic, is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
@@ -129,7 +130,9 @@ class _CProgram:
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
         self.mirrors = MirrorPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.ahead = RowsAheadPrinter(self.scop, self.plan, self.types, *shown)
-        self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
+        self.periodic = PeriodicPrinter(
+            self.scop, self.plan, self.text, spelling_of_c(self.printer, self.arrays), self._plain_loop, self._one_loop
+        )
         added = (*shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
         self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *added)
 

@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING
 from polyviz.model.expression import Binary, Call, Compare, Conditional, Constant, Expression, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from polyviz.codegen.expressions_python import PythonExpressionPrinter
     from polyviz.codegen.loops import For
+    from polyviz.model.program import Failure
+
+_SERIAL_NOTES = {
+    "subscript": "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one "
+    "that is out of range from a parallel loop",
+    "step": "numba: no loop runs in parallel, because the step of some loop may be 0 and numba cannot report that from "
+    "a parallel loop",
+}
+
+
+def serial_notes(failures: Sequence[Failure]) -> tuple[str, ...]:
+    """Why numba shares no loop between threads, where some ``failures`` can only be found while the loops run."""
+    return tuple(_SERIAL_NOTES[kind] for kind in dict.fromkeys(failure.kind for failure in failures))
 
 
 def range_text(

@@ -5,7 +5,7 @@ Both give a complete function with the original signature, so that its text can 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from polyviz.codegen.array_sums_numba import NumbaArraySums, copies_allowed
 from polyviz.codegen.blocks_numba import NumbaBlocks
 from polyviz.codegen.bodies import (
     apart,
-    bound_expression,
     inner_iterators,
     placed_body,
     planned_body,
@@ -29,13 +28,16 @@ from polyviz.codegen.guards import granted, guard_of_loop
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
-from polyviz.codegen.loops_python import BothEnds, parallel_lines, range_text
+from polyviz.codegen.loops_python import BothEnds, parallel_lines, range_text, serial_notes
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
+from polyviz.codegen.periodic import PeriodicPrinter, Spelling
+from polyviz.codegen.prologue_python import creation, expansion_line, parameter_value
+from polyviz.codegen.regions import SMALLEST_PARALLEL_WORK, Regions
 from polyviz.codegen.regularity import is_slanted
 from polyviz.codegen.reserved_python import PYTHON_RESERVED, python_reserved
 from polyviz.codegen.scalars_python import numpy_scalars
-from polyviz.codegen.text import TextBuilder, imports_of, title_of, tuple_text
+from polyviz.codegen.text import TextBuilder, imports_of, title_of
 from polyviz.codegen.typed_variables import with_conversions, with_copies_computed
 from polyviz.codegen.typing import Environment, assignments
 from polyviz.codegen.widths import widened
@@ -43,20 +45,14 @@ from polyviz.model.expression import Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import islpy as isl
 
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
-    from polyviz.model.scop import Array, Parameter, Scop, Statement
+    from polyviz.model.scop import Scop, Statement
 
-_SERIAL_NOTES = {
-    "subscript": "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one "
-    "that is out of range from a parallel loop",
-    "step": "numba: no loop runs in parallel, because the step of some loop may be 0 and numba cannot report that from "
-    "a parallel loop",
-}
 INITIAL = {"bool": "False", "int64": "0", "float64": "0.0", "complex128": "0j"}
 
 
@@ -107,12 +103,16 @@ class _PythonProgram:
         self.given = frozenset(argument.name for argument in self.scop.arguments)
         self.array_sums = NumbaArraySums(self.plan, self.dtypes, self.identifiers, self.printer, self.text)
         self.blocks = NumbaBlocks(self.scop, self.plan, self.types, self.dtypes, self.identifiers, self.printer)
+        self.regions = Regions(self.plan, most=2)
+        added = self.identifiers.derived
+        spelling = Spelling(Environment(self.dtypes), self.printer.expression, added, "{} = {}", scoped=False)
+        self.periodic = PeriodicPrinter(self.scop, self.plan, self.text, spelling, self._one_loop, self._one_loop)
         self.numbers: frozenset[str] = frozenset()
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
             self.bodies = {name: self._widened(name) for name in self.bodies}
 
-    def _planned(self, plan: Plan, statement: Statement) -> tuple[Instruction, ...]:
+    def _planned(self, plan: Plan, statement: Statement) -> Sequence[Instruction]:
         body = with_conversions(self.scop, planned_body(self.scop, plan, statement), Environment(self.dtypes))
         return with_copies_computed(body, Environment(self.dtypes)) if self.target == "numba" else body
 
@@ -151,7 +151,7 @@ class _PythonProgram:
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             cut=self.scop.result.cut,
-            notes=(*self._serial_notes(), *self.blocks.notes),
+            notes=(*(serial_notes(self.failures) if self.target == "numba" else ()), *self.blocks.notes),
             untiled=tuple(self.blocks.refused),
         )
 
@@ -218,10 +218,6 @@ class _PythonProgram:
         """Whether some subscripts or steps can only be tested while the loops run."""
         return bool(self.failures)
 
-    def _serial_notes(self) -> tuple[str, ...]:
-        kinds = dict.fromkeys(failure.kind for failure in self.failures)
-        return tuple(_SERIAL_NOTES[kind] for kind in kinds) if self.target == "numba" else ()
-
     def _decorator(self) -> str:
         options = ["parallel=True"] if self.uses_parallel else []
         if self.checked:
@@ -234,19 +230,19 @@ class _PythonProgram:
     def _prologue(self) -> None:
         for parameter in self.scop.parameters:
             if parameter.name not in self.given:
-                self.text.add(1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}")
+                value = parameter_value(self.scop, parameter, self.identifiers, self.printer)
+                self.text.add(1, f"{self.identifiers.of(parameter.name)} = {value}")
         for name in sorted(self.numbers & self.given):
             argument = self.identifiers.of(name)
             self.text.add(1, f"{argument} = np.{numpy_name(self.dtypes[name])}({argument})  # wraps around")
         for array in self.scop.arrays:
             if array.creation is not None and array.rank:
-                self.text.add(1, f"{self.identifiers.of(array.name)} = {self._creation(array)}")
+                made = creation(array, self.types[array.name].dtype, self.printer)
+                self.text.add(1, f"{self.identifiers.of(array.name)} = {made}")
         for expansion in self.plan.expansions:
-            name = self.identifiers.of(private_name(self.scop, expansion.array))
-            extents = [self.printer.expression(bound_expression(extent)) for extent in expansion.extents]
-            shape = tuple_text([f"max(0, {extent})" for extent in extents])
-            dtype = numpy_name(self.types[expansion.array].dtype)
-            self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
+            dtype = self.types[expansion.array].dtype
+            line = expansion_line(self.scop, expansion, dtype, self.identifiers, self.printer)
+            self.text.add(1, line)
         for name, cell in self.cells.items():
             initial = self.identifiers.of(name) if name in self.given else "0"
             self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{numpy_name(self.types[name].dtype)})")
@@ -259,26 +255,6 @@ class _PythonProgram:
             plain = dtype in INITIAL and name not in self.numbers
             value = INITIAL[dtype] if plain else f"np.{numpy_name(dtype)}(0)"
             self.text.add(1, f"{self.identifiers.of(name)} = {value}  # where nothing assigns it")
-
-    def _parameter_value(self, parameter: Parameter) -> str:
-        source = parameter.source
-        if source.kind == "shape":
-            name = self.identifiers.of(source.name)
-            return f"{name}.size" if self.scop.array(source.name).rows else f"{name}.shape[{source.axis}]"
-        if source.expression is not None:
-            return self.printer.expression(source.expression)
-        return self.identifiers.of(source.name)
-
-    def _creation(self, array: Array) -> str:
-        creation = array.creation
-        assert creation is not None
-        dtype = numpy_name(self.types[array.name].dtype)
-        if creation.values is not None:
-            return f"np.array({creation.values}, dtype=np.{dtype})"
-        extents = [extent for extent in array.extents if extent is not None]
-        shape = tuple_text([self.printer.expression(bound_expression(extent)) for extent in extents])
-        fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
-        return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:
         flat = {one.name for one in self.scop.arrays if one.rows and one.origin == "local"}
@@ -306,9 +282,33 @@ class _PythonProgram:
                 with granted((node,), self.bodies):
                     self._node(node, indent + 1)
             case For():
-                self._loop(node, indent)
+                self._for(node, indent)
             case Instance():
                 self._instance(node, indent)
+
+    def _for(self, node: For, indent: int) -> None:
+        has_parts = self.target == "numba" and not node.reduced
+        if not (has_parts and self.periodic.write(node, self.bodies, indent)):
+            self._one_loop(node, indent)
+
+    def _one_loop(self, node: For, indent: int) -> None:
+        if not self._written_twice(node, indent):
+            self._loop(node, indent)
+
+    def _written_twice(self, node: For, indent: int) -> bool:
+        """Write a parallel loop inside others for threads, if its work pays for their start, and for one."""
+        mark = node.parallel or node.reduced
+        starts = self.target == "numba" and self._runs_in_parallel(node) and not self.inside_parallel
+        has_blocks = any(instance.statement in self.blocks.blocks for instance in instances(node))
+        work = self.regions.work_to_ask_for(node, mark) if starts and not has_blocks else None
+        if work is None:
+            return False
+        with self.regions.deciding(mark):
+            self.text.add(indent, f"if {self.printer.expression(work)} > {SMALLEST_PARALLEL_WORK}:")
+            self._loop(node, indent + 1)
+            self.text.add(indent, "else:")
+            self._loop(replace(node, parallel="", reduced=""), indent + 1)
+        return True
 
     def _loop(self, node: For, indent: int) -> None:
         parallel = self._runs_in_parallel(node) and not self.inside_parallel
@@ -324,7 +324,8 @@ class _PythonProgram:
             self.text.add(indent, f"for {node.iterator} in {numbers}:{comment}")
         self.inside_parallel, outside = self.inside_parallel or parallel, self.inside_parallel
         self.uses_parallel = self.uses_parallel or parallel
-        self._node(node.body, indent + 1)
+        with self.regions.inside(node):
+            self._node(node.body, indent + 1)
         self.inside_parallel = outside
 
     def _pack_before(self, node: For, indent: int, *, team: bool) -> Instance | None:

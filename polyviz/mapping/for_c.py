@@ -111,7 +111,7 @@ def with_vector_loops(
     decisions = lanes_decisions(scop, plan.tree, plan.target)
     found = find_periodic(scop, plan, serial=not in_order) if periodic else ()
     if found:
-        decisions = (*decisions, periodic_decision(scop, found, plan.target))
+        decisions = (*decisions, periodic_decision(scop, found))
     chosen = _choosing(scop, plan.tree) if select else None
     if chosen and plan.target == "c":
         decisions = (*decisions, Decision("select", CHOOSES, chosen))

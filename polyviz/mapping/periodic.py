@@ -1,5 +1,5 @@
-"""Innermost loops over periodic subscripts, and with conditions on their variable, which C runs in three parts
-(``polyviz.codegen.periodic_c``).
+"""Innermost loops over periodic subscripts, and with conditions on their variable, which compiled code runs in
+three parts (``polyviz.codegen.periodic``).
 
 ``A[(j + 1) % n]`` is ``A[j + 1]`` but where it wraps around, and so is ``A[j + 1 if j < n - 1 else 0]``. A remainder
 takes a division, and no vector loads from where either leads; so iterations in which nothing wraps around get plain
@@ -38,7 +38,7 @@ def find_periodic(scop: Scop, plan: Plan, *, serial: bool) -> tuple[Inside, ...]
     for path, band in bands(plan.tree):
         inside = any(other != path and other[: len(path)] == path for other in paths)
         names = statements_under(band)
-        if inside or not _has_parts(band, serial=serial, is_sum=sums.issuperset(names)):
+        if inside or not _has_parts(band, serial=serial, is_sum=sums.issuperset(names) and plan.target == "c"):
             continue
         rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
         for name in names:
@@ -51,7 +51,7 @@ def find_periodic(scop: Scop, plan: Plan, *, serial: bool) -> tuple[Inside, ...]
 
 
 def _has_parts(band: isl.ScheduleNode, *, serial: bool, is_sum: bool) -> bool:
-    """Whether the printer of C writes the last loop of ``band``, an innermost one, in parts where it has any."""
+    """Whether the last loop of ``band``, an innermost one, is written in parts where it has any."""
     marks = [name.partition(":")[0] for name in marks_above(band)]
     if is_under_mark(band, VECTOR):
         return True
@@ -83,26 +83,16 @@ def _of_names(node: Node, *, in_subscript: bool = False) -> Iterator[tuple[Expre
         yield from _of_names(child, in_subscript=in_subscript or isinstance(node, Element))
 
 
-def periodic_decision(scop: Scop, found: tuple[Inside, ...], target: str) -> Decision:
-    """What is said of the loops in parts, by what is ``found`` in their statements; only the target c has any."""
+def periodic_decision(scop: Scop, found: tuple[Inside, ...]) -> Decision:
+    """What is said of the loops in parts, by what is ``found`` in their statements."""
     names = tuple(dict.fromkeys(one.statement for one in found))
     arrays = " and ".join(dict.fromkeys(array for one in found if _wraps(one) for array in _arrays(scop, one)))
     iterators = " and ".join(dict.fromkeys(name for one in found if not _wraps(one) for name in _iterators(scop, one)))
-    if target == "c":
-        wrapped = (
-            f"the loop runs in three parts: subscripts of {arrays} wrap around in the first and the last one only, and "
-            "are plain in between"
-        )
-        decided = f"iterations at the ends of the loop run apart: conditions on {iterators} are decided in between"
-    else:
-        wrapped = (
-            f"subscripts of {arrays} take a remainder in every iteration: only c runs the iterations apart in which "
-            f"none wraps around, and {target} does not"
-        )
-        decided = (
-            f"conditions on {iterators} are decided in every iteration: only c runs those at the ends of the loop "
-            f"apart, in which they change, and {target} does not"
-        )
+    wrapped = (
+        f"the loop runs in three parts: subscripts of {arrays} wrap around in the first and the last one only, and "
+        "are plain in between"
+    )
+    decided = f"iterations at the ends of the loop run apart: conditions on {iterators} are decided in between"
     text = "; ".join([wrapped] * bool(arrays) + [decided] * bool(iterators))
     return Decision("periodic", text, names)
 

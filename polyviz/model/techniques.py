@@ -82,7 +82,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     ),
     Technique(
         "periodic",
-        "take the remainders of periodic subscripts, and decide conditions on the loop, at its ends only (target c)",
+        "take the remainders of periodic subscripts, and decide conditions on the loop, at its ends only",
     ),
     Technique(
         "select",

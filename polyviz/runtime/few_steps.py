@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis.bounds import extent_value
 from polyviz.analysis.witness import fixed
-from polyviz.codegen.regions_c import SMALLEST_PARALLEL_WORK
+from polyviz.codegen.regions import SMALLEST_PARALLEL_WORK
 from polyviz.mapping import row_height
 from polyviz.runtime.machine import thread_count
 

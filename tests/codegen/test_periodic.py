@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,9 @@ from polyviz.model.program import ArrayType
 from polyviz.runtime.toolchain import find_toolchain
 from tests.periodic import ring
 from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PERIODIC = ring("u[(i + 1) % n, (j - 1) % m] + 10.0 * u[(i - 1) % n, (j + 1) % m] + 100.0 * u[i, j]")
 
@@ -68,3 +73,38 @@ def single(u, v, n, first, last):
         kernel(u, found, n, first, last)
         function(u, wanted, n, first, last)
         assert np.array_equal(found, wanted), (n, first, last)
+
+
+def test_numba_wraps_around_at_the_ends_only(golden: Callable[..., None]) -> None:
+    golden(pv.compile(function_of(PERIODIC), target="numba").source)
+
+
+@pytest.mark.slow
+def test_values_under_numba_are_those_of_python_for_every_size() -> None:
+    function = function_of(PERIODIC)
+    kernel = pv.compile(function, target="numba")
+    for shape in ((0, 0), (1, 1), (1, 2), (2, 1), (3, 2), (4, 5), (7, 40), (40, 7)):
+        u = np.random.default_rng(7).random(shape)
+        found, wanted = np.zeros(shape), np.zeros(shape)
+        kernel(u, found)
+        function(u, wanted)
+        assert np.allclose(found, wanted, rtol=1e-14), shape
+
+
+@pytest.mark.slow
+def test_a_loop_that_numba_shares_between_threads_has_parts() -> None:
+    function = function_of("""
+        def single(u, v):
+            n = len(u)
+            for i in range(n):
+                v[i] = u[(i - 1) % n] + u[(i + 1) % n]
+    """)
+    kernel = pv.compile(function, target="numba")
+    inside = kernel.source.split("numba.prange(")[1]
+    assert "%" not in inside.split("for i in")[0]
+    for n in (0, 1, 2, 3, 1000):
+        u = np.random.default_rng(7).random(n)
+        found, wanted = np.zeros(n), np.zeros(n)
+        kernel(u, found)
+        function(u, wanted)
+        assert np.array_equal(found, wanted), n

@@ -1,9 +1,9 @@
-"""Innermost loops that are simpler but at their ends, in C: in parts, after the remainders that stand still in them."""
+"""Innermost loops that are simpler but at their ends: in parts, after the remainders that stand still in them."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.decided import without_decided
@@ -20,12 +20,32 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import For
     from polyviz.codegen.text import TextBuilder
+    from polyviz.codegen.typing import Environment
     from polyviz.codegen.wraps import Parts
     from polyviz.model.plan import Inside, Plan
     from polyviz.model.scop import Scop, Statement
 
     Bodies = MutableMapping[str, Sequence[Instruction]]
     Values = Mapping[str, Mapping[Expression, Expression]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a language is written: ``environment`` types what is in bodies, ``expression`` prints a value and ``added``
+    gives a name that the text has not yet. ``definition`` is the line that gives a value to a name, inside braces of
+    its own if it is ``scoped``."""
+
+    environment: Environment
+    expression: Callable[[Expression], str]
+    added: Callable[[str], str]
+    definition: str
+    scoped: bool
+
+
+def spelling_of_c(printer: CExpressionPrinter, arrays: ArrayPrinter) -> Spelling:
+    """The words of C."""
+    words = (printer.environment, printer.expression, arrays.added)
+    return Spelling(*words, definition="const int64_t {} = {};", scoped=True)
 
 
 class PeriodicPrinter:
@@ -36,17 +56,15 @@ class PeriodicPrinter:
         self,
         scop: Scop,
         plan: Plan,
-        arrays: ArrayPrinter,
-        printer: CExpressionPrinter,
         text: TextBuilder,
+        spelling: Spelling,
         plain: Callable[[For, int], None],
         inside: Callable[[For, int], None],
     ) -> None:
         self.scop = scop
         self.known = tuple(_as_printed(scop.statement(one.statement), one) for one in plan.periodic)
-        self.arrays = arrays
-        self.printer = printer
         self.text = text
+        self.spelling = spelling
         self.plain = plain
         self.inside = inside
 
@@ -58,12 +76,13 @@ class PeriodicPrinter:
         if parts is None:
             return False
         fixed = fixed_remainders(self.scop, node, bodies)
-        inside = indent + bool(fixed)
-        if fixed:
+        has_braces = bool(fixed) and self.spelling.scoped
+        inside = indent + has_braces
+        if has_braces:
             self.text.add(indent, "{")
         with _with_values(self._named(fixed, inside), bodies):
             self._write(parts, bodies, inside)
-        if fixed:
+        if has_braces:
             self.text.add(indent, "}")
         return True
 
@@ -72,7 +91,7 @@ class PeriodicPrinter:
             self.plain(parts.first, indent)
         with _with_values(parts.values, bodies):
             for name in parts.values:
-                bodies[name] = without_decided(bodies[name], self.printer.environment)
+                bodies[name] = without_decided(bodies[name], self.spelling.environment)
             self.inside(parts.inside, indent)
         if parts.last is not None:
             self.plain(parts.last, indent)
@@ -83,16 +102,16 @@ class PeriodicPrinter:
         values: dict[str, dict[Expression, Expression]] = {}
         for (statement, written), value in fixed.items():
             if value not in names:
-                names[value] = Name(self._added(len(names)))
-                line = f"const int64_t {names[value].name} = {self.printer.expression(value)};"
-                self.text.add(indent, line)
+                names[value] = Name(self._name(len(names)))
+                text = self.spelling.expression(value)
+                self.text.add(indent, self.spelling.definition.format(names[value].name, text))
             values.setdefault(statement, {})[written] = names[value]
         return values
 
-    def _added(self, number: int) -> str:
+    def _name(self, number: int) -> str:
         """A name that no loop has."""
         iterators = {iterator for statement in self.scop.statements for iterator in statement.iterators}
-        return self.arrays.added(unused_name(f"wrapped{number}", iterators.__contains__))
+        return self.spelling.added(unused_name(f"wrapped{number}", iterators.__contains__))
 
 
 def _as_printed(statement: Statement, one: Inside) -> Inside:
