@@ -12,7 +12,7 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.certainty import are_negligible
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.reasons import why
-from polyviz.model.expression import Binary, Compare, Conditional, Constant, Element, Expression
+from polyviz.model.expression import Binary, Compare, Conditional, Constant, Element, Expression, Unary
 
 if TYPE_CHECKING:
     from polyviz.frontend.place import Place
@@ -29,8 +29,8 @@ class Cells:
     def resolved(self, element: Element, place: Place) -> Element:
         """``element`` with its subscripts made non-negative where they count from the end, and marked affine or not.
 
-        A negative literal keeps the user's spelling. An affine subscript that is negative in some iteration whatever
-        the parameters are gets the extent added there.
+        A negative number stays one: each target counts it from the end. An affine subscript that is negative in some
+        iteration whatever the parameters are gets the extent added there.
         """
         draft = self._draft(element)
         subscripts = tuple(
@@ -110,6 +110,8 @@ class Cells:
         self, draft: ArrayDraft, axis: int, subscript: Expression, place: Place
     ) -> Expression:
         constant = constant_integer(subscript)
+        if constant is not None and constant < 0:
+            return Unary("-", Constant(-constant))
         value = self._value(draft, axis, subscript, place)
         if value is None or constant is not None or not place.bounded:
             return subscript

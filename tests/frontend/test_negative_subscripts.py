@@ -41,3 +41,16 @@ def test_cells_that_a_negative_subscript_may_mean(place, cells):
     found = write.relation.intersect_params(isl.Set("[n, s, m] -> { : n = 3 and s = -2 and m = 5 }"))
     inside = found.range().project_out_all_params()
     assert [x for x in range(-9, 9) if not inside.fix_val(isl.dim_type.set, 0, isl.Val(x)).is_empty()] == cells
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+@pytest.mark.parametrize("place", ["-1", "2 - 3", "k - 1", "-k - 1"])
+def test_a_number_that_is_worked_out_counts_from_the_end_too(place, target):
+    text = f"""def f(A, M):
+    k = 0
+    for i in range(M.shape[0]):
+        while A[{place}] < M[i]:
+            A[{place}] += 1.0"""
+    values = np.zeros(4)
+    pv.compile(pv.extract(text), target=target)(values, np.array([1.5, 0.5]))
+    assert values.tolist() == [0.0, 0.0, 0.0, 2.0]
