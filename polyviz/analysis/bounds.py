@@ -11,6 +11,7 @@ import islpy as isl
 
 from polyviz.analysis.accesses import all_accesses, restricted
 from polyviz.analysis.delinearisation import in_one_dimension
+from polyviz.analysis.scalar_bounds import axes_inside_by_values
 from polyviz.analysis.witness import cell_text, fixed, image, smallest_instance
 from polyviz.errors import OutOfBoundsError
 from polyviz.model.expression import Element, walk
@@ -192,7 +193,12 @@ def _axes_inside(key: _Identity) -> frozenset[tuple[str, Span | None, int]]:
         for axis, stays in enumerate(_along_axes(scop, statement, access, touched.get(access.array))):
             # The cells of an access are those it may have: what depends on data is always among them.
             (inside if stays and axis in affine else outside).add((statement.name, access.span, axis))
-    return frozenset(inside - outside)
+
+    def are_inside(array: str, axis: int, values: isl.Set) -> bool:
+        known = touched.get(array)
+        return _is_inside(values, scop.array(array).extents[axis], None if known is None else _axis(known, axis))
+
+    return frozenset(inside - outside) | axes_inside_by_values(scop, are_inside)
 
 
 def _affine_axes(statement: Statement, access: Access) -> set[int]:

@@ -122,6 +122,9 @@ def is_checked(scop: Scop, element: Element, statement: Statement) -> bool:
     """Whether the subscripts of ``element`` in ``statement`` are beyond what the analysis bounds beforehand."""
     if not element.subscripts:
         return False
+    inside = axes_inside(scop)
+    if all((statement.name, element.span, axis) in inside for axis in range(len(element.subscripts))):
+        return False
     if not element.affine:
         return (statement.name, element.span) not in bounded_by_strides(scop)
     return (statement.name, element.span) in may_leave(scop)
