@@ -9,6 +9,8 @@ Processors guess which way a branch goes, and lose some twenty cycles where data
 whole numbers without branching, and fractions in vectors; in a loop that has to run one iteration after the other gcc
 branches for fractions.
 
+In ``while`` loops gcc branches for whole numbers, too: where ``low`` and ``high`` of a search go is a choice there.
+
 ``if a[i] < least: least, place = a[i], i`` stays a branch: of many values few are the least so far, which is guessed
 right, and a choice would wait for the one before it in every iteration.
 """
@@ -18,7 +20,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.dtypes import BOOL, unify
+from polyviz.codegen.dtypes import BOOL, INT64, unify
+from polyviz.codegen.instructions_c import INDENT
 from polyviz.codegen.loops import For, descendants
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import PRIMARY, Value, convert
@@ -34,13 +37,15 @@ from polyviz.model.expression import (
     Element,
     Expression,
     Logical,
+    Loop,
     Unary,
+    While,
     walk,
 )
 from polyviz.model.select import choices_between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.dtypes import Type
@@ -48,6 +53,9 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint
 
 _CHEAP_CALLS = ("min", "max", "abs")
+CACHED = 32_768
+"""Cells that the second-level cache of a core holds: what is behind a branch is fetched before its condition is known,
+which is worth more than a wrong guess costs where memory is far."""
 _FEW = 8
 """Iterations among which the least value so far changes about as often as not."""
 _COMPARED = {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal", "!=": "unequal"}
@@ -66,6 +74,8 @@ class ChoicePrinter:
         self.wanted = wanted
         self.in_vectors = False
         self.is_short = False
+        if wanted:
+            printer.search = self.search
 
     @contextmanager
     def inside(self, loop: For) -> Iterator[None]:
@@ -78,6 +88,46 @@ class ChoicePrinter:
             self.printer.choice, self.printer.choices = self._value, self._assigns
         yield
         self.in_vectors, self.is_short, self.printer.choice, self.printer.choices = before
+
+    def search(self, loop: While, indent: int, write: Callable[[int], list[str]]) -> list[str]:
+        """The lines of ``loop`` that ``write`` gives for an indent: where it chooses between whole numbers, once so,
+        for arrays that a cache holds, and once with branches, behind which the next cells are asked for at once."""
+        arrays: set[str] = set()
+        before = self.printer.choice, self.printer.choices
+        if not any(isinstance(node, While | Loop) for line in loop.body for node in walk(line)):
+            self.printer.choice = lambda node: before[0](node) or self._whole(node, arrays)
+            self.printer.choices = lambda branch: before[1](branch) or self._whole_assigns(branch)
+        chosen = write(indent + 1)
+        self.printer.choice, self.printer.choices = before
+        if not arrays:
+            return write(indent)
+        few = " && ".join(self._is_small(array) for array in sorted(arrays))
+        pad = INDENT * indent
+        return [f"{pad}if ({few}) {{", *chosen, f"{pad}}} else {{", *write(indent + 1), f"{pad}}}"]
+
+    def _is_small(self, array: str) -> str:
+        rank = self.arrays.scop.array(array).rank
+        extents = [self.arrays.tested_extent(array, axis) for axis in range(rank)]
+        return f"{' * '.join(extents)} <= {CACHED}"
+
+    def _whole_assigns(self, branch: Branch) -> Sequence[Assign] | None:
+        """What ``branch`` does where it only says which whole numbers its variables become, by data; else None."""
+        assigns = choices_between(branch) if not _keeps_an_extreme(branch) else ()
+        chosen = [one.value for one in assigns if isinstance(one.value, Conditional) and self._is_whole(one.value)]
+        return assigns if assigns and len(chosen) == len(assigns) and all(map(self._keeps_type, assigns)) else None
+
+    def _whole(self, node: Conditional, arrays: set[str]) -> Value | None:
+        """The printed choice between whole numbers, by cells of ``arrays``; None where it is none, or easy to guess."""
+        if not self._is_whole(node):
+            return None
+        arrays |= _sought(node.condition)
+        values = self.printer.truth(node.condition), self.printer.value(node.body), self.printer.value(node.otherwise)
+        return self.printer.helper("chosen", INT64, values, INT64)
+
+    def _is_whole(self, node: Conditional) -> bool:
+        values = (node.body, node.otherwise)
+        is_whole = all(self._type_of(one) == INT64 and self.arrays.is_free(one) for one in values)
+        return is_whole and bool(_sought(node.condition))
 
     def _assigns(self, branch: Branch) -> Sequence[Assign] | None:
         """What ``branch`` does, as choices of what each of its variables becomes; None where it has to stay."""
@@ -159,6 +209,16 @@ def _is_short(loop: For) -> bool:
         case Constant(int() as first), Constant(int() as end):
             return end - first <= _FEW
     return False
+
+
+def _sought(condition: Expression) -> set[str]:
+    """The arrays of which ``condition`` looks at a cell that variables lead to."""
+    elements = (part for part in walk(condition) if isinstance(part, Element))
+    return {
+        element.array
+        for element in elements
+        if any(isinstance(part, Element) for place in element.subscripts for part in walk(place))
+    }
 
 
 def _keeps_an_extreme(branch: Branch) -> bool:

@@ -71,6 +71,7 @@ from polyviz.model.expression import (
     Name,
     NotNegative,
     Unary,
+    While,
 )
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ class CExpressionPrinter:
         self.shared: Callable[[Assign], tuple[list[str], Assign]] = _nothing_shared
         self.choice: Callable[[Conditional], Value | None] = no_choice
         self.choices: Callable[[Branch], Sequence[Assign] | None] = no_choice
+        self.search: Callable[[While, int, Callable[[int], list[str]]], list[str]] = _one_version
         self.going_on = going_on
         self.helpers: set[str] = set()
         self.uses_complex = False
@@ -359,7 +361,7 @@ def _is_bit(value: Value) -> bool:
     return value.type == BOOL and (value.constant is not None or value.precedence in _BITS or value.text[0] == "!")
 
 
-def _one_version(_loop: Loop, indent: int, lines: Callable[[int], list[str]]) -> list[str]:
+def _one_version(_loop: Loop | While, indent: int, lines: Callable[[int], list[str]]) -> list[str]:
     return lines(indent)
 
 

@@ -1,4 +1,4 @@
-"""The templates of C's helper functions that choose between fractions without a branch.
+"""The templates of C's helper functions that choose between numbers without a branch.
 
 gcc branches for a choice between two fractions wherever it does not make vectors of several; so they are put into
 vectors of equal numbers, whose comparison leaves bits that are all set or none, in every part.
@@ -40,6 +40,15 @@ static inline choice_{suffix} {name}({S} condition)
 }
 """,
         ("choice_{suffix}",),
+    ),
+    ("chosen", "i"): Helper(
+        """\
+static inline {T} {name}(_Bool condition, {T} a, {T} b)  // no branch, which would be guessed wrong
+{
+    const {T} chosen = -({T})condition;  // all bits are set where it holds
+    return (a & chosen) | (b & ~chosen);
+}
+"""
     ),
     ("chosen", "f"): Helper(
         """\

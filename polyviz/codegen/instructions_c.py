@@ -55,9 +55,8 @@ def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: 
             return _branch(printer, instruction, indent)
         case Loop():
             return printer.versions(instruction, indent, lambda deeper: _loop(printer, instruction, deeper))
-        case While(condition, body):
-            pad, inside = INDENT * indent, print_instructions(printer, body, indent + 1)
-            return [f"{pad}while ({_while(printer, condition)}) {{", *inside, pad + "}"]
+        case While():
+            return printer.search(instruction, indent, lambda deeper: _while(printer, instruction, deeper))
         case Break():
             return [INDENT * indent + "break;"]
     raise TypeError(f"not an instruction: {instruction!r}")
@@ -135,9 +134,11 @@ def _branch(printer: CExpressionPrinter, node: Branch, indent: int) -> list[str]
     return [*lines, pad + "} else {", *print_instructions(printer, node.otherwise, indent + 1), pad + "}"]
 
 
-def _while(printer: CExpressionPrinter, condition: Expression) -> str:
-    going_on = printer.going_on()
-    return f"{going_on} && {printer.truth(condition).within(AND)}" if going_on else printer.condition(condition)
+def _while(printer: CExpressionPrinter, node: While, indent: int) -> list[str]:
+    going_on, pad = printer.going_on(), INDENT * indent
+    asked = printer.truth(node.condition).within(AND) if going_on else printer.condition(node.condition)
+    head = f"while ({going_on} && {asked}) {{" if going_on else f"while ({asked}) {{"
+    return [pad + head, *print_instructions(printer, node.body, indent + 1), pad + "}"]
 
 
 def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:

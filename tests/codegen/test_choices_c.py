@@ -156,3 +156,77 @@ def test_calls_agree_where_fractions_and_whole_numbers_meet() -> None:
     random = np.random.default_rng(3)
     data = random.random(300).astype(np.float32), random.integers(0, 6, 300), np.zeros(300)
     agree(text, *data, target="c")
+
+
+SEARCH = """
+def search(x, t, out):
+    for i in range(x.shape[0]):
+        low = 0
+        high = t.shape[0]
+        while low < high:
+            middle = (low + high) // 2
+            if t[middle] < x[i]:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+"""
+
+
+def search_text(text: str = SEARCH, **options: object) -> str:
+    kernel = pv.compile(function_of(text), target="c", **options)
+    kernel(np.zeros(3), np.zeros(4), np.zeros(3, np.int64))
+    return kernel.source[kernel.source.index("int64_t kernel_") :]
+
+
+def test_a_search_in_a_small_array_chooses() -> None:
+    text = search_text()
+    chosen, branches = text[text.index("<= 32768") :].split("} else {", 1)
+    assert "low = chosen_i64(t[middle] < x[i], middle + 1, low);" in chosen
+    assert "high = chosen_i64(t[middle] < x[i], high, middle);" in chosen
+    assert "if (t[middle] < x[i]) {" in branches
+    assert "chosen_i64" not in branches
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SEARCH.replace("t[middle] < x[i]", "middle < i"),  # nothing is read
+        SEARCH.replace("low = middle + 1", "low = middle + 1\n                out[i] += 1"),  # more than a choice
+        SEARCH.replace("low = middle + 1", "low = int(t[middle])"),  # dear, and nobody asks for it
+    ],
+)
+def test_other_branches_stay(text: str) -> None:
+    assert "chosen_i64" not in search_text(text)
+
+
+def test_a_search_branches_where_that_is_asked_for() -> None:
+    assert "chosen_i64" not in search_text(select=False)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 100, 32_768, 40_000])
+def test_both_searches_find_the_same(length: int) -> None:
+    t = np.sort(np.random.default_rng(1).random(length))
+    x = np.random.default_rng(2).random(200)
+    found = np.zeros(200, np.int64)
+    pv.compile(function_of(SEARCH), target="c")(x, t, found)
+    assert np.array_equal(found, np.searchsorted(t, x))
+
+
+def test_a_truth_value_in_memory_chooses_by_whether_it_is_zero() -> None:
+    text = """
+    def f(mask, out):
+        for i in range(out.shape[0]):
+            k = 0
+            last = -1
+            while k < mask.shape[0] and mask[k] != 7:
+                if mask[k]:
+                    last = k + i
+                else:
+                    last = last - 1
+                k += 1
+            out[i] = last
+    """
+    mask = np.random.default_rng(1).integers(0, 3, 50).astype(np.uint8)
+    kernel = agree(text, mask, np.zeros(4, np.int64), target="c")
+    assert "chosen_i64" in kernel.source
