@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import islpy as isl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 Result = TypeVar("Result")
 Relation = TypeVar("Relation", isl.Map, isl.Set, isl.UnionMap, isl.UnionSet)
@@ -123,6 +123,29 @@ def solved(compute: Callable[[], Result], operations: int = SMALL) -> Result | N
             return None
 
 
+def _measured(compute: Callable[[], Result], limits: Sequence[int]) -> tuple[Result | None, int]:
+    """What ``compute`` returns within the largest of the growing ``limits``, and how many of them it takes for that.
+
+    >>> _measured(isl.Set("{ [i, j] : 0 <= i <= j <= 10 }").lexmax, [10, 100, 1_000, 10_000])[1]
+    3
+    """
+    with at_most(limits[-1]):
+        try:
+            result = compute()
+        except isl.Error:
+            return None, len(limits)
+        return result, next((place for place, limit in enumerate(limits, 1) if _sufficed(limit)), len(limits))
+
+
+def _sufficed(operations: int) -> bool:
+    """Whether no more than ``operations`` were needed since the limit in force was set.
+
+    isl tells nobody how many there were, only whether another one is too many.
+    """
+    isl.DEFAULT_CONTEXT.set_max_operations(operations + 1)
+    return not is_spent()
+
+
 def with_known_quotients(relation: Relation) -> Relation:
     """``relation`` with all its integer divisions computed, however many operations that takes (few, nearly always).
 
@@ -154,8 +177,8 @@ def coalesced(relation: Relation) -> Relation:
 class Allowance:
     """The operations that a computation of many steps may still spend; the one mutable value of the model.
 
-    isl does not tell how many operations a step took. Steps are therefore tried with growing limits, and what is spent
-    are the limits.
+    What a step took is rounded up to the limits that it would have been tried with, growing ones from small to large:
+    the sum of those that are too small and of the one that suffices is what is spent.
 
     >>> allowance = Allowance(10_000)
     >>> print(allowance.solve(isl.Set("{ [i, j] : 0 <= i <= j <= 10 }").lexmax, 2_000))
@@ -178,18 +201,18 @@ class Allowance:
 
         Where several steps failed, those that follow are much the same: they get less.
         """
-        most = most if self.failures < _AFTER_FAILURES else min(most, _ALWAYS)
-        limit = min(_FIRST_TRY, most)
-        while not self.is_spent:
-            self.operations -= limit
-            result = solved(compute, limit)
-            if result is not None:
-                return result
-            if limit == most:
-                break
-            limit = min(4 * limit, most)
-        self.failures += 1
-        return None
+        limits = self._limits(most if self.failures < _AFTER_FAILURES else min(most, _ALWAYS))
+        result, tried = _measured(compute, limits) if limits else (None, 0)
+        self.operations -= sum(limits[:tried])
+        self.failures += result is None
+        return result
+
+    def _limits(self, most: int) -> list[int]:
+        """The growing limits up to ``most`` for which something is left."""
+        limits: list[int] = []
+        while self.operations > sum(limits) and (not limits or limits[-1] < most):
+            limits.append(min(4 * limits[-1] if limits else _FIRST_TRY, most))
+        return limits
 
     def attempt(self, compute: Callable[[], Result], most: int) -> Result | None:
         """What ``compute`` returns in one try, None when it needs more than ``most``; only a failure is charged.

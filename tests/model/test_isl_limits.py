@@ -62,6 +62,30 @@ def test_an_allowance_is_spent_by_limits_and_then_refuses():
     assert allowance.solve(lambda: isl.Set("{ [0] }"), 1_000_000) is None
 
 
+def test_a_step_runs_once_and_costs_the_limits_up_to_the_one_that_suffices() -> None:
+    runs = []
+
+    def lowest() -> isl.Set:
+        runs.append("")
+        return POINTS.lexmax()
+
+    allowance = Allowance(1_000_000)
+    assert allowance.solve(lowest, 200_000) is not None
+    assert len(runs) == 1
+    spent = 1_000_000 - allowance.operations
+    assert spent in (100, 500, 2_100, 8_500)
+    with at_most(spent):
+        assert POINTS.lexmax() is not None
+
+
+def test_what_other_steps_needed_is_not_counted_for_the_next() -> None:
+    allowance = Allowance(1_000_000)
+    allowance.solve(POINTS.lexmax, 200_000)
+    before = allowance.operations
+    assert allowance.solve(lambda: isl.Val(0), 200_000) is not None
+    assert before - allowance.operations == 100
+
+
 def test_where_several_steps_failed_the_next_get_less() -> None:
     def endless() -> isl.Set:
         raise isl.Error("maximal number of operations exceeded")
