@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.accesses import parts_of
+from polyviz.analysis.known_answers import known_or, whatever_array
 from polyviz.analysis.neighbours import Search, Sources, earlier_touches, source_to_sink
 from polyviz.analysis.times import maps_of, union_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from polyviz.analysis.accesses import ArrayAccesses
     from polyviz.analysis.order import Order
@@ -48,6 +49,12 @@ class _Question:
 
     def sources_by_statement(self) -> Sources:
         return Sources(_by_statement(self.sources), _by_statement(self.certain))
+
+    def asked(self) -> Hashable:
+        """What the answer depends on."""
+        names = sorted({*_by_statement(self.sinks), *_by_statement(self.sources)})
+        accesses = (whatever_array(maps_of(one)) for one in (self.sinks, self.sources, self.certain))
+        return "together", *accesses, *((name, self.order.times[name]) for name in names)
 
 
 # What isl's dataflow analysis needs for programs that are easy grows with the number of pairs.
@@ -108,9 +115,16 @@ def _question(kind: DependenceKind, accesses: ArrayAccesses, order: Order) -> _Q
 
 
 def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Found:
-    """For each sink the sources before it, back to the nearest certain one: by isl, else reference by reference."""
+    """For each sink the sources before it, back to the nearest certain one; :func:`_search` finds what is not known."""
     if question.sinks.is_empty() or question.sources.is_empty():
         return Found(isl.UnionMap.empty(question.order.parameters))
+    return known_or(
+        question.asked(), lambda: _search(question, allowance, complete=complete), lambda found: found.exact
+    )
+
+
+def _search(question: _Question, allowance: Allowance, *, complete: bool) -> Found:
+    """The nearest sources of all sinks: by isl, else reference by reference."""
     size = len(question.references) + question.sources.n_map()
     whole = allowance.attempt(lambda: _by_isl(question), size * (_PER_REFERENCE + size * _PER_PAIR))
     if whole is not None:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
+from polyviz.analysis.known_answers import known_or, whatever_array
 from polyviz.model.isl_limits import with_known_quotients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from polyviz.analysis.order import Order
     from polyviz.model.isl_limits import Allowance
@@ -58,6 +59,24 @@ class Search:
 
     def before(self, sink: isl.Map) -> list[isl.Map]:
         """The nearest sources before the instances of ``sink``, as relations from source to sink instances."""
+        found, exact = known_or(self._asked(sink), lambda: self._searched(sink), lambda answer: answer[1])
+        self.exact = self.exact and exact
+        return found
+
+    def _asked(self, sink: isl.Map) -> Hashable:
+        """What the nearest sources before ``sink`` depend on."""
+        accesses = map(whatever_array, ([sink], self.sources.all.values(), self.sources.certain.values()))
+        names = (sink.get_tuple_name(isl.dim_type.in_) or "", *self.sources.all)
+        return "alone", *accesses, *((name, self.order.times[name]) for name in names)
+
+    def _searched(self, sink: isl.Map) -> tuple[list[isl.Map], bool]:
+        """The nearest sources before ``sink``, and whether every step of this search came to its end."""
+        before, self.exact = self.exact, True
+        found = self._nearest(sink)
+        exact, self.exact = self.exact, before
+        return found, exact
+
+    def _nearest(self, sink: isl.Map) -> list[isl.Map]:
         certain = self._touches(sink, self.sources.certain)
         uncertain = self._touches(sink, self.sources.uncertain())
         found = {name: self._last(name, pairs) for name, pairs in certain.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.analysis import dataflow, dependences
+from polyviz.analysis import dataflow, dependences, known_answers
 from polyviz.analysis.accesses import accesses_by_array, parts_of
 from tests.builders import loop, scop, statement
 
@@ -81,6 +81,7 @@ def test_isl_is_asked_for_one_part_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
         return by_isl(question)
 
     monkeypatch.setattr(dataflow, "_by_isl", recorded)
+    monkeypatch.setattr(known_answers, "_answers", {})
     dependences(planes())
     assert asked
     assert all(len(one) == 1 for one in asked)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyviz.analysis import check, dataflow, dependences, parallelism, separate_live_ranges
+from polyviz.analysis import check, dataflow, dependences, known_answers, parallelism, separate_live_ranges
 from polyviz.frontend import extract
 from polyviz.gallery import kernels
 from tests.analysis.programs import Program, closure, enumerated, memory_pairs, programs, run, value_pairs
@@ -37,6 +37,7 @@ def without_isl_dataflow(allowance: int) -> Iterator[None]:
         patch.setattr(module, "_OPERATIONS_PER_REFERENCE", 0)
         # What is found with little time is nobody else's, and what was found before is not to be seen here.
         patch.setattr(module, "_analysed", WeakKeyDictionary())
+        patch.setattr(known_answers, "_answers", {})
         yield
 
 
