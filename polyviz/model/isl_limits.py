@@ -26,6 +26,8 @@ _USUAL = 300_000
 """Operations that most programs get along with."""
 _LONGEST = 2.0
 """Seconds: a million operations take less than half of one, but where numbers have grown."""
+_AS_FAST = 1.25
+"""How much longer an operation may take than in the try before, where its numbers have not grown."""
 _FIRST_TRY = 100
 _AFTER_FAILURES = 4
 _ALWAYS = 20_000
@@ -63,12 +65,13 @@ def step_by_step(compute: Callable[[], Result], operations: int) -> Result:
     isl counts what it allocates, and not how long it works in between: its numbers can grow until one operation takes
     as long as thousands, and nothing stops it before the next. Where fewer operations took ``_LONGEST`` seconds of this
     processor in one try, no more are tried; the next try gets four times as many where they took far less, else a
-    third more. Raises LimitError.
+    third more. Where operations get no slower from one try to the next, and all of them would not take that long
+    either, the next try gets them all. Raises LimitError.
 
     >>> step_by_step(lambda: isl.Set("{ [i] : 0 <= i < 9 }").count_val().to_python(), 1_000_000)
     9
     """
-    allowed = min(_USUAL, operations)
+    allowed, before = min(_USUAL, operations), 0.0
     while True:
         began = time.thread_time()
         try:
@@ -78,7 +81,12 @@ def step_by_step(compute: Callable[[], Result], operations: int) -> Result:
             took = time.thread_time() - began
             if allowed == operations or took > _LONGEST:
                 raise
-        allowed = min(allowed * 4 if took < _LONGEST / 4 else allowed * 4 // 3, operations)
+        each = took / allowed
+        if each < before * _AS_FAST and each * operations < _LONGEST:
+            allowed = operations
+        else:
+            allowed = min(allowed * 4 if took < _LONGEST / 4 else allowed * 4 // 3, operations)
+        before = each
 
 
 def is_spent() -> bool:

@@ -117,8 +117,8 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def spend(tried: list[int], seconds: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask for more than there is, in attempts that take so many ``seconds`` of the processor, with 400 at the end."""
+def spend(tried: list[int], seconds: list[float], monkeypatch: pytest.MonkeyPatch, most: int = 400) -> None:
+    """Ask for more than there is, in attempts that take so many ``seconds`` of the processor, ``most`` at the end."""
     clock = iter([moment for lasted in seconds for moment in (0.0, lasted)] + [0.0])
     monkeypatch.setattr("polyviz.model.isl_limits.time.thread_time", lambda: next(clock))
 
@@ -128,14 +128,14 @@ def spend(tried: list[int], seconds: list[float], monkeypatch: pytest.MonkeyPatc
             isl.Val(0)
 
     with pytest.raises(LimitError):
-        step_by_step(endless, 400)
+        step_by_step(endless, most)
 
 
 def test_a_question_gets_all_its_operations_while_they_are_fast(
     tried: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spend(tried, [0.9] * 7, monkeypatch)
-    assert tried == [90, 120, 160, 213, 284, 378, 400]
+    spend(tried, [0.9] * 5, monkeypatch)
+    assert tried == [90, 120, 160, 213, 400]
 
 
 def test_a_question_whose_operations_are_very_fast_is_asked_less_often(
@@ -150,3 +150,17 @@ def test_a_question_whose_operations_get_slow_is_given_up(
 ) -> None:
     spend(tried, [0.1, 60.0], monkeypatch)
     assert tried == [90, 360]
+
+
+def test_a_question_whose_operations_get_no_slower_gets_all_of_them_at_once(
+    tried: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spend(tried, [0.1, 0.4, 1.2], monkeypatch, 1000)
+    assert tried == [90, 360, 1000]
+
+
+def test_a_question_whose_operations_get_slower_is_asked_with_few_more(
+    tried: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spend(tried, [0.1, 0.8, 1.9, 2.1], monkeypatch, 1000)
+    assert tried == [90, 360, 480, 640]
