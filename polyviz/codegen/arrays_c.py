@@ -26,6 +26,7 @@ from polyviz.model.expression import (
     Unary,
     walk,
 )
+from polyviz.model.flat_places import by_numbers
 from polyviz.model.program import ArrayType, Failure, ProgramArgument
 from polyviz.model.scop import fixed_parameters
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.model.expression import Loop
+    from polyviz.model.expression import Instruction, Loop
     from polyviz.model.scop import Array, Scop, Statement
 
 FREE = 24
@@ -47,7 +48,8 @@ class ArrayPrinter:
 
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
-    negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for;
+    negative ones Python's meaning. A single subscript of an array of more dimensions is the number of an element in
+    one row of all. ``stands_for`` tells which array each copy of a thread stands for;
     ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked; ``noted_in`` the
     variable of a loop that goes on in vector lanes past a subscript out of range, empty elsewhere; ``untested``: the
     caller has found out, and none is negative.
@@ -171,9 +173,9 @@ class ArrayPrinter:
         if element.array not in self._arrays:  # the copies of a temporary
             return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
         array = self.scop.array(element.array)
-        subscripts = [
-            self._subscript(array, axis, element, printer) for axis in range(array.rank)
-        ]
+        if len(element.subscripts) < array.rank:
+            return f"{self._row(array)}[{self._number(array, element, printer)}]"
+        subscripts = [self._subscript(array, axis, element, printer) for axis in range(array.rank)]
         if self.types[array.name].layout == "C":
             return name + "".join(f"[{subscript}]" for subscript in subscripts)
         terms = [
@@ -187,15 +189,38 @@ class ArrayPrinter:
         extent = self._extent_name(array, axis)
         known = self.untested or self.in_range
         if self.statement is not None and not known and is_checked_along(self.scop, axis, element, self.statement):
-            code = self.failure(out_of_range(self.scop, element))
-            test, variable = ("noted_index", self.noted_in) if self.noted_in else ("checked_index", "failure")
-            self.helpers.add(test)
             self._tested_extents.add((array.name, axis))
-            return f"{test}({text}, {extent}, &{variable}, {code})"
+            return self._checked(element, text, extent)
         if counts_from_end(subscript):
             self._tested_extents.add((array.name, axis))
             return f"{extent} - {text.removeprefix('-')}"
         return text
+
+    def by_numbers(self, instruction: Instruction) -> Instruction:
+        """``instruction`` with one subscript for elements whose number in a row of all elements is known."""
+        return by_numbers(instruction, (one for one in self.scop.arrays if self.types[one.name].layout == "C"))
+
+    def _row(self, array: Array) -> str:
+        """All elements of a C-contiguous ``array`` in one row."""
+        const = "" if array.name in self._written else "const "
+        return f"(({const}{C_TYPE_NAMES[self.types[array.name].dtype]} *){self.identifier(array.name)})"
+
+    def _number(self, array: Array, element: Element, printer: CExpressionPrinter) -> str:
+        """The subscript of ``element``, which is its number in the row of all elements of ``array``."""
+        text = printer.expression(element.subscripts[0])
+        statement, axes = self.statement, range(array.rank)
+        if statement is None or self.untested or self.in_range:
+            return text
+        if not any(is_checked_along(self.scop, axis, element, statement) for axis in axes):
+            return text
+        return self._checked(element, text, " * ".join(self.tested_extent(array.name, axis) for axis in axes))
+
+    def _checked(self, element: Element, text: str, extent: str) -> str:
+        """The subscript ``text`` of ``element``, tested against ``extent``."""
+        code = self.failure(out_of_range(self.scop, element))
+        test, variable = ("noted_index", self.noted_in) if self.noted_in else ("checked_index", "failure")
+        self.helpers.add(test)
+        return f"{test}({text}, {extent}, &{variable}, {code})"
 
     def arguments(self) -> tuple[ProgramArgument, ...]:
         """The calling convention: sizes first, since the types of arrays refer to them, then arrays and scalars."""

@@ -396,4 +396,5 @@ class _CProgram:
             return
         statement = self.scop.statement(node.statement)
         body = placed_body(statement, self.bodies[node.statement], node.arguments)
-        self.shared.write(statement, [self.chosen.body] if self.chosen else body, indent)
+        lines = [self.chosen.body] if self.chosen else body
+        self.shared.write(statement, [self.arrays.by_numbers(line) for line in lines], indent)

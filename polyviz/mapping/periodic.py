@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from polyviz.analysis.strides import direction, statement_rows
 from polyviz.mapping.inside import Insider, is_of_names
 from polyviz.model.expression import Binary, Element, Expression, Name, children, walk
+from polyviz.model.flat_places import by_numbers
 from polyviz.model.plan import PARALLEL, REDUCED, VECTOR, Inside
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, is_under_mark, marks_above, statements_under
@@ -44,7 +45,7 @@ def find_periodic(scop: Scop, plan: Plan, *, serial: bool) -> tuple[Inside, ...]
         for name in names:
             own = statement_rows(rows, scop.statement(name))
             along = direction(own, len(own) - 1)
-            parts = _inside(scop.statement(name), along) if along is not None else []
+            parts = _inside(scop, scop.statement(name), along) if along is not None else []
             if parts:
                 found[name] = parts
     return tuple(one for parts in found.values() for one in parts)
@@ -62,11 +63,12 @@ def _has_parts(band: isl.ScheduleNode, *, serial: bool, is_sum: bool) -> bool:
     return is_sum if marks[:1] == [REDUCED] else serial
 
 
-def _inside(statement: Statement, along: Row) -> list[Inside]:
-    """What is simpler in most iterations of the loop that moves ``along``."""
+def _inside(scop: Scop, statement: Statement, along: Row) -> list[Inside]:
+    """What is simpler in most iterations of the loop that moves ``along``; elements with a number take no remainder."""
     found: dict[Expression, Inside] = {}
     if Insider(statement, along).is_long():
-        for written, in_subscript in (pair for line in statement.body for pair in _of_names(line)):
+        lines = [by_numbers(line, scop.arrays) for line in statement.body]
+        for written, in_subscript in (pair for line in lines for pair in _of_names(line)):
             known = Insider(statement, along)
             inside = known.inside(written, remainders=in_subscript)
             if inside != written:
