@@ -22,17 +22,20 @@ if TYPE_CHECKING:
 
 
 def asked_for_none(source: Source) -> frozenset[str]:
-    """The arguments that the text compares with None.
+    """The arguments that the text compares with None, and those whose default it is that it hands on to a call.
 
     >>> from polyviz.frontend.source import read_source
-    >>> text = "def f(A, w=None, n=None):\\n if w is not None: A[n] = w"
+    >>> text = "def f(A, w=None, n=None, m=None):\\n if w is not None: A[n] = w + weight(A, m)"
     >>> sorted(asked_for_none(read_source(text, None, None)))
-    ['w']
+    ['m', 'w']
     """
     if source.arguments is None:
         return frozenset()
     arguments = {part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg)}
-    asked = (_asked(part) for node in source.body for part in ast.walk(node))
+    parts = [part for node in source.body for part in ast.walk(node)]
+    defaults = _defaults(source.arguments)
+    handed = {name for part in parts if isinstance(part, ast.Call) for name in _handed(part)}
+    asked = {*map(_asked, parts), *(name for name in handed if is_none(defaults.get(name)))}
     return frozenset(name for name in asked if name in arguments)
 
 
@@ -81,6 +84,12 @@ def _asked(node: ast.AST) -> str:
         ):
             return name
     return ""
+
+
+def _handed(call: ast.Call) -> set[str]:
+    """The names that ``call`` is given as they are."""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    return {one.id for one in given if isinstance(one, ast.Name)}
 
 
 def is_none(node: ast.expr | None) -> bool:
@@ -183,6 +192,18 @@ class _Decided(ast.NodeTransformer):
         if name not in self._known:
             return node
         return ast.copy_location(ast.Constant(self._known[name] == isinstance(node.ops[0], ast.Is)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A function is given None itself, which its own text asks for."""
+        self.generic_visit(node)
+        node.args = [self._given(one) for one in node.args]
+        for one in node.keywords:
+            one.value = self._given(one.value)
+        return node
+
+    def _given(self, node: ast.expr) -> ast.expr:
+        is_absent = isinstance(node, ast.Name) and self._known.get(node.id, False)
+        return ast.copy_location(ast.Constant(None), node) if is_absent else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)

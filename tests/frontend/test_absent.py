@@ -109,6 +109,12 @@ HELPED = {
     "def f(x, y):\n    for i in range(len(x)):\n        y[i] = g(x[i]) + g(x[i], 3.0) + g(k=y[0], x=1.0)",
     "out": "def g(x, out=None):\n    if out is None:\n        out = np.zeros_like(x)\n    for i in range(len(x)):\n"
     "        out[i] = 2 * x[i]\n    return out\n\ndef f(x, y):\n    z = g(x)\n    g(z, y)\n    return z + y",
+    "handed_on": "def g(x, w=None, by=2.0):\n    s = 0.0\n    for i in range(len(x)):\n"
+    "        if w is None or w[i] > 0.5:\n            s += by * x[i]\n    return s\n\n"
+    "def f(x, y, w=None):\n    total = g(x, w=w)\n    for i in range(len(x)):\n"
+    "        if w is not None and w[i] < 0.5:\n            continue\n        y[i] += total\n    return total",
+    "only_handed_on": "def g(x, w=None):\n    return x.sum() if w is None else (w * x).sum()\n\n"
+    "def f(x, y, w=None):\n    y[0] = g(x, w)\n    return y[0] + 1.0",
 }  # fmt: skip
 
 
