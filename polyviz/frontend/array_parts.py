@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
+from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
 from polyviz.frontend.windows import window_of
 
@@ -23,13 +24,16 @@ _FLIPS = {"numpy.flip": None, "numpy.flipud": 0, "numpy.fliplr": 1}
 
 
 def with_plain_parts(source: Source, names: GlobalNames) -> Source:
-    """``source`` with one subscript where a slice is subscripted, and with slices for what turns an array round.
+    """``source`` with one subscript where a slice is subscripted or a row cut, and slices for what turns an array round.
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
     >>> source = read_source("def f(A, i):\\n A[0] = A[:, 2][i] + np.flip(A, 0)", None, None)
     >>> print(ast.unparse(with_plain_parts(source, GlobalNames(source)).body[0]))
     A[0] = A[i, 2] + A[::-1]
+    >>> source = read_source("def f(A):\\n for i in range(9): A[0, 1:] = A[i + 1][:-1]", None, None)
+    >>> print(ast.unparse(with_plain_parts(source, GlobalNames(source)).body[0].body[0]))
+    A[0, 1:] = A[i + 1, :-1]
     """
     return replace(source, body=tuple(visited(_Chains(source, names), source.body)))
 
@@ -137,6 +141,11 @@ class _Chains(ast.NodeTransformer):
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._ranks = ranks_told(source, names)
         self._names = names
+        loops = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.For)]
+        self._counters = {one.target.id for one in loops if isinstance(one.target, ast.Name) and self._counts(one.iter)}
+
+    def _counts(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self._names.canonical(node.func) in ("range", "numba.prange")
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
@@ -156,6 +165,9 @@ class _Chains(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
+        if any(isinstance(one, ast.Slice) for one in listed_indices(node.slice)) and self._is_row(node.value):
+            base, chosen = subscript_chain(node)
+            return located(ast.Subscript(base, ast.Tuple([*chosen], ast.Load()), node.ctx), node)
         match node.value:
             case ast.Subscript(value=ast.Name() as base, slice=inner):
                 indices = listed_indices(inner)
@@ -169,6 +181,22 @@ class _Chains(ast.NodeTransformer):
             return node
         part.ctx = node.ctx
         return located(part, node)
+
+    def _is_row(self, node: ast.expr) -> bool:
+        """Whether ``node`` is what numbers choose in an array, ``A[i][j]``."""
+        if not isinstance(node, ast.Subscript):
+            return False
+        base, indices = subscript_chain(node)
+        return isinstance(base, ast.Name) and all(map(self._is_number, indices))
+
+    def _is_number(self, index: ast.expr) -> bool:
+        """Whether ``index`` is a whole number: one array chooses several rows."""
+        parts = [part for part in ast.walk(index) if isinstance(part, ast.Subscript)]
+        elements = {id(part.value): len(listed_indices(part.slice)) for part in parts}
+        names = [part for part in ast.walk(index) if isinstance(part, ast.Name)]
+        return _is_integer(index) and all(
+            one.id in self._counters or elements.get(id(one)) == self._ranks.get(one.id, 0) for one in names
+        )
 
 
 def is_view(value: ast.Subscript, indices: Sequence[ast.expr]) -> bool:
