@@ -248,7 +248,7 @@ def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tupl
     source = with_helper_statements(source, GlobalNames(source))
     source = with_listed_places(source, GlobalNames(source))
     source = with_literal_rows(_without_lists(source), GlobalNames(source))  # What helpers have brought, too.
-    source = without_shape_names(with_usual_spellings(source, GlobalNames(source)))
+    source = without_shape_names(with_usual_spellings(source, GlobalNames(source)), GlobalNames(source))
     source = without_masked_names(with_added_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_named_places(with_places(source, GlobalNames(source)), GlobalNames(source))
     source = with_loop_names(with_tests_apart(source, GlobalNames(source)), GlobalNames(source))

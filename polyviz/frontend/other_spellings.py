@@ -1,7 +1,7 @@
 """Two ways to write one thing: ``np.shape(A)`` is ``A.shape``, ``A.fill(v)`` is ``A[:] = v``, and so on.
 
 ``zip(a, b, strict=False)`` is ``zip(a, b)``, ``q, r = divmod(a, b)`` is ``q, r = a // b, a % b``, ``float("inf")`` is
-``math.inf``, and ``np.add(A, B, out=C)`` is ``C[:] = np.add(A, B)``.
+``math.inf``, ``len(A[0, :])`` is ``A.shape[1]``, and ``np.add(A, B, out=C)`` is ``C[:] = np.add(A, B)``.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ class _Writer(ast.NodeTransformer):
         match node:
             case ast.Call(args=[ast.Name() as array], keywords=[]) if attribute is not None:
                 return located(ast.Attribute(array, attribute, ast.Load()), node)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript() as part], keywords=[]):
+                return _extent(part, 0) or node
             case ast.Call(keywords=[ast.keyword(arg="strict", value=ast.Constant(value=False))]) if (
                 self._names.canonical(node.func) == "zip"
             ):
@@ -103,16 +105,31 @@ class _Writer(ast.NodeTransformer):
         return place
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """``A[0].shape[k]`` as ``A.shape[1 + k]``, where numbers choose the row."""
+        """``A[0].shape[k]`` as ``A.shape[1 + k]``, where numbers choose the row; and so for a column."""
         self.generic_visit(node)
         place = constant_of(node.slice)
         match node.value:
             case ast.Attribute(value=ast.Subscript() as row, attr="shape") if place is not None and place >= 0:
-                base, indices = subscript_chain(row)
-                if isinstance(base, ast.Name) and all(constant_of(index) is not None for index in indices):
-                    shape = ast.Attribute(base, "shape", ast.Load())
-                    return located(ast.Subscript(shape, ast.Constant(len(indices) + place), ast.Load()), node)
+                return _extent(row, place) or node
         return node
+
+
+def _extent(part: ast.Subscript, place: int) -> ast.expr | None:
+    """How long ``part`` is along a dimension, if that is one of the array: numbers and ``:`` choose it.
+
+    >>> ast.unparse(_extent(ast.parse("A[0, :, 2]", mode="eval").body, 0))
+    'A.shape[1]'
+    """
+    base, indices = subscript_chain(part)
+    walked = [axis for axis, index in enumerate(indices) if isinstance(index, ast.Slice)]
+    is_chain = isinstance(part.value, ast.Subscript) and bool(walked)
+    whole = all(ast.unparse(indices[axis]) == ":" for axis in walked)
+    chosen = (index for axis, index in enumerate(indices) if axis not in walked)
+    if not isinstance(base, ast.Name) or is_chain or not whole or any(constant_of(one) is None for one in chosen):
+        return None
+    axis = walked[place] if place < len(walked) else len(indices) + place - len(walked)
+    shape = ast.Attribute(base, "shape", ast.Load())
+    return located(ast.Subscript(shape, ast.Constant(axis), ast.Load()), part)
 
 
 def _whole_part(array: ast.expr) -> ast.expr | None:

@@ -1,6 +1,7 @@
 """Names for shapes: below ``s = A.shape``, ``s[1]`` is ``A.shape[1]``, and ``len(s)`` is ``A.ndim``.
 
-So it is for types, ``kind = A.dtype``, and for tuples of sizes: below ``s = (n, A.shape[1])``, ``s[0]`` is ``n``.
+So it is for types, ``kind = A.dtype`` and ``kind = np.float32``, and for tuples of sizes: below
+``s = (n, A.shape[1])``, ``s[0]`` is ``n``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from polyviz.frontend.array_names import bound_by, in_place
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.regions import constant_of
@@ -18,15 +21,20 @@ from polyviz.frontend.visited import located, visited
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
+_OWN_TYPES = {("", name) for name in ("bool", "int", "float", "complex")}
+"""Those of Python."""
 
-def without_shape_names(source: Source) -> Source:
+
+def without_shape_names(source: Source, names: GlobalNames) -> Source:
     """``source`` of a function with shapes in the place of names for them; a cell leaves such names behind.
 
+    >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
     >>> source = read_source("def f(A):\\n s = A.shape\\n n, m = s\\n A[s[0] - 1, m - 1] = len(s)", None, None)
-    >>> print(ast.unparse(ast.Module(list(without_shape_names(source).body), [])))
+    >>> print(ast.unparse(ast.Module(list(without_shape_names(source, GlobalNames(source)).body), [])))
     pass
     n, m = A.shape
     A[A.shape[0] - 1, m - 1] = A.ndim
@@ -35,10 +43,14 @@ def without_shape_names(source: Source) -> Source:
         return source
     counts = bindings(source.body)
     counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
-    shapes: dict[str, ast.Attribute | ast.Tuple] = {}
+    shapes: dict[str, ast.expr] = {}
     for part in (part for node in source.body for part in ast.walk(node)):
         name = bound_by(part)
-        if name and counts[name] == 1 and isinstance(part, ast.Assign) and _is_shape(part.value):
+        if not name or counts[name] != 1 or not isinstance(part, ast.Assign):
+            continue
+        if _is_type(part.value, names):
+            shapes[name] = part.value
+        elif _is_shape(part.value):
             assert isinstance(part.value, ast.Attribute) and isinstance(part.value.value, ast.Name)
             if counts[part.value.value.id] == 1:
                 shapes[name] = part.value
@@ -69,6 +81,15 @@ def _is_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("shape", "dtype") and isinstance(node.value, ast.Name)
 
 
+def _is_type(node: ast.expr, names: GlobalNames) -> bool:
+    """Whether ``node`` is the type of a number, as the text knows it."""
+    if not isinstance(node, ast.Name | ast.Attribute):
+        return False
+    module, _, name = (names.canonical(node) or "").rpartition(".")
+    found = getattr(np, name, None) if module == "numpy" else None
+    return (module, name) in _OWN_TYPES or (isinstance(found, type) and issubclass(found, np.number | np.bool_))
+
+
 def _is_size(node: ast.expr, fixed: Container[str]) -> bool:
     """Whether ``node`` is an extent or a whole number, of ``fixed`` names that are given nothing else."""
     match node:
@@ -84,7 +105,7 @@ def _is_size(node: ast.expr, fixed: Container[str]) -> bool:
 
 
 class _Writer(ast.NodeTransformer):
-    def __init__(self, shapes: Mapping[str, ast.Attribute | ast.Tuple]) -> None:
+    def __init__(self, shapes: Mapping[str, ast.expr]) -> None:
         self._shapes = shapes
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
@@ -97,13 +118,10 @@ class _Writer(ast.NodeTransformer):
         shape = self._shapes.get(node.id)
         if shape is None or not isinstance(node.ctx, ast.Load):
             return node
-        if isinstance(shape, ast.Tuple):
-            whole = copy.deepcopy(shape)
-            for part in ast.walk(whole):
-                ast.copy_location(part, node)
-            return whole
-        assert isinstance(shape.value, ast.Name)
-        return located(ast.Attribute(ast.Name(shape.value.id, ast.Load()), shape.attr, ast.Load()), node)
+        whole = copy.deepcopy(shape)
+        for part in ast.walk(whole):
+            ast.copy_location(part, node)
+        return whole
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)

@@ -113,7 +113,7 @@ HELPED = {
     "        if w is None or w[i] > 0.5:\n            s += by * x[i]\n    return s\n\n"
     "def f(x, y, w=None):\n    total = g(x, w=w)\n    for i in range(len(x)):\n"
     "        if w is not None and w[i] < 0.5:\n            continue\n        y[i] += total\n    return total",
-    "only_handed_on": "def g(x, w=None):\n    return x.sum() if w is None else (w * x).sum()\n\n"
+    "only_handed_on": "def g(x, w=None):\n    return x[0] if w is None else w[0] * x[0]\n\n"
     "def f(x, y, w=None):\n    y[0] = g(x, w)\n    return y[0] + 1.0",
 }  # fmt: skip
 

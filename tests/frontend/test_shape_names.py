@@ -36,6 +36,33 @@ def compared(A: Any, B: Any, n: int) -> None:
             A[i, j] += B[i, j]
 
 
+def of_types(A: Any) -> Any:
+    kind = np.float32
+    whole = int
+    other = np.int16
+    B = np.zeros(A.shape, dtype=kind)
+    C = np.empty(A.shape[0], whole)
+    for i in range(A.shape[0]):
+        C[i] = other(A[i, 1]) + kind(0.5) * 4
+        for j in range(A.shape[1]):
+            B[i, j] = A[i, j] / 3
+    return B, C, A.astype(kind)
+
+
+def of_columns(A: Any) -> Any:
+    s = 0.0
+    for i in range(len(A[:, 0])):
+        for j in range(len(A[1, :])):
+            s += A[i, j] * A[0, :].shape[0] + len(A[0])
+    return s
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_types_and_lengths_of_columns(target: str) -> None:
+    same_compiled(of_types, {"A": A}, target, "strict")
+    same_compiled(of_columns, {"A": A}, target, "strict")
+
+
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_as_in_python(target: str) -> None:
     same_compiled(by_name, {"A": A}, target, "strict")
