@@ -24,7 +24,7 @@ _FLIPS = {"numpy.flip": None, "numpy.flipud": 0, "numpy.fliplr": 1}
 
 
 def with_plain_parts(source: Source, names: GlobalNames) -> Source:
-    """``source`` with one subscript where a slice is subscripted or a row cut, and slices for what turns an array round.
+    """``source`` with one subscript where a slice is subscripted, or a row cut, and slices for what turns arrays round.
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
@@ -69,8 +69,8 @@ class View:
         if any(isinstance(one, ast.Constant) and type(one.value) is not int and not is_new_axis(one) for one in given):
             return None
         if self.is_turned:
-            is_element = len(given) == 2 and not any(map(is_walked, given))
-            return self._at(given[::-1]) if is_element else None
+            is_line = len(given) == 2 and sum(map(is_walked, given)) < 2 and not any(map(is_new_axis, given))
+            return self._at(given[::-1]) if is_line else None
         rest, chosen = list(given), list[ast.expr]()
         for place, index in enumerate(self.indices):
             while is_walked(index) and rest and is_new_axis(rest[0]):

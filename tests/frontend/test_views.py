@@ -209,6 +209,9 @@ def cut_rows(A, x, places, n):
             here, there = A[i][:-lag], A[places[i]][lag:]
             total += np.sum(here * there)
         A[i][1:] *= x[i]
+    turned = A.T
+    for i in range(2):
+        turned[i][1:] += np.sum(turned[i + 1][:-1])
     return A[places][1:] + total
 
 
@@ -249,13 +252,13 @@ def _written(body: str) -> str:
         "for n in range(3):\n  row = A[n]\n  for n in range(2): row[n] = 1",
         "x = x[1:]\n x[0] = 2",
         "v = x[n]\n v += 1\n B[0, 0] = v",
-        "turned = A.T\n x[0] = turned[0][1:][0]",
+        "turned = A.T\n x[0] = turned[0:2, 1:][0, 0]",
         "row = A[0]\n x[0] = row.strides",
         "turned = A.T\n turned += 1",
     ],
     ids=["subscript changes", "array gets a value", "bound again", "bound in a loop", "used outside",
          "any step", "place changes", "from a place backwards", "found in data", "loop variable changes",
-         "name of its own", "number", "row of the turned", "other attribute", "turned as a whole"],
+         "name of its own", "number", "part of the turned", "other attribute", "turned as a whole"],
 )  # fmt: skip
 def test_what_may_mean_something_else_stays(body: str) -> None:
     assert _written(body) == ast.unparse(ast.parse(f"if 1:\n {body}").body[0]).replace("\n    ", "\n")[6:].strip()
