@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import Plan
 
-MOST = 4
+MOST = 8
 """Statements in a loop up to which it is written twice."""
 
 
