@@ -97,8 +97,8 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        ways = (self.arrays.element, self.arrays.step, self.arrays.going_on)
-        self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, *ways)
+        ways = (self.arrays.variable_names, self.arrays.element, self.arrays.step, self.arrays.going_on)
+        self.printer = CExpressionPrinter(self.dtypes, *ways, scales=self.floating_point == "reassociate")
         self.bodies = planned_bodies(self.scop, self.plan, self.printer.environment, self.floating_point)
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         self.printer.steady, self.printer.fixed = self.arrays.steady, self.arrays.fixed

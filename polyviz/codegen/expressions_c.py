@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen import dtypes
 from polyviz.codegen.calls_c import print_call
+from polyviz.codegen.complex_products_c import print_product
 from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, unify
 from polyviz.codegen.instructions_c import print_instructions
 from polyviz.codegen.narrow_c import compared_narrowly, narrow_result, near
@@ -101,7 +102,8 @@ class CExpressionPrinter:
     ``is_free`` tells which operands may be evaluated although those before them decide: vector lanes do not branch.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
     ``element``: C text of an array reference (an lvalue). ``step``: what becomes of the text of a loop's step.
-    ``going_on``: what else has to hold for a ``while`` loop to go on.
+    ``going_on``: what else has to hold for a ``while`` loop to go on. ``scales``: in products of complex numbers, the
+    zeros of real and imaginary ones are left out.
 
     >>> printer = CExpressionPrinter({"A": "float64"}, {}, lambda element, printer: element.array)
     >>> printer.expression(Binary("*", Element("A"), Binary("//", Name("i"), Constant(2))))
@@ -117,6 +119,8 @@ class CExpressionPrinter:
         element: Callable[[Element, CExpressionPrinter], str],
         step: Callable[[Loop, str], str] | None = None,
         going_on: Callable[[], str] = str,
+        *,
+        scales: bool = False,
     ) -> None:
         self.environment = Environment(types)
         self.names = names
@@ -134,6 +138,7 @@ class CExpressionPrinter:
         self.going_on = going_on
         self.helpers: set[str] = set()
         self.uses_complex = False
+        self.scales = scales and any("complex" in one for one in types.values())
 
     def expression(self, node: Expression) -> str:
         """The C text of a value; raises ``CodegenError`` for what has no meaning in C."""
@@ -266,6 +271,8 @@ class CExpressionPrinter:
         return Value(result.text, UNARY, signature.result, computed)
 
     def _binary_node(self, node: Binary) -> Value:
+        if self.scales and (product := print_product(self, node)) is not None:
+            return product
         left, right = self.value(node.left), self.value(node.right)
         if node.operator == "**":
             return print_call(self, Call("pow", (node.left, node.right)))

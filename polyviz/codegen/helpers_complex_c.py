@@ -63,6 +63,33 @@ static inline {T} {name}({T} a, {T} b)
 """,
         ("complex_{suffix}",),
     ),
+    ("scale", "c"): Helper(
+        """\
+static inline {T} {name}({F} a, {T} b)
+{
+    return complex_{suffix}(a * creal{f}(b), a * cimag{f}(b));
+}
+""",
+        ("complex_{suffix}",),
+    ),
+    ("turn", "c"): Helper(
+        """\
+static inline {T} {name}({F} a, {T} b)
+{
+    return complex_{suffix}(-(a * cimag{f}(b)), a * creal{f}(b));
+}
+""",
+        ("complex_{suffix}",),
+    ),
+    ("shrink", "c"): Helper(
+        """\
+static inline {T} {name}({T} a, {F} b)
+{
+    return b == 0 ? complex_{suffix}(NAN, NAN) : complex_{suffix}(creal{f}(a) / b, cimag{f}(a) / b);
+}
+""",
+        ("complex_{suffix}",),
+    ),
     ("divide", "c"): Helper(
         """\
 static inline {T} {name}({T} a, {T} b)
