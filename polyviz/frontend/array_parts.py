@@ -165,7 +165,7 @@ class _Chains(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
-        if any(isinstance(one, ast.Slice) for one in listed_indices(node.slice)) and self._is_row(node.value):
+        if self._is_cut(node.slice) and self._is_row(node.value):
             base, chosen = subscript_chain(node)
             return located(ast.Subscript(base, ast.Tuple([*chosen], ast.Load()), node.ctx), node)
         match node.value:
@@ -181,6 +181,12 @@ class _Chains(ast.NodeTransformer):
             return node
         part.ctx = node.ctx
         return located(part, node)
+
+    def _is_cut(self, index: ast.expr) -> bool:
+        """Whether ``index`` is made of slices and numbers: NumPy puts what arrays choose in front of all slices."""
+        indices = listed_indices(index)
+        cut = [one for one in indices if isinstance(one, ast.Slice)]
+        return bool(cut) and all(isinstance(one, ast.Slice) or self._is_number(one) for one in indices)
 
     def _is_row(self, node: ast.expr) -> bool:
         """Whether ``node`` is what numbers choose in an array, ``A[i][j]``."""
