@@ -125,8 +125,8 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp() as value):
                 made = _of_value(reader, value)
-                if made:
-                    told.setdefault(name, made)
+                if made and made > told.get(name, 0):  # where a row is chosen, subscripts tell less
+                    told[name] = made
     return told
 
 

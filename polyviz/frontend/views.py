@@ -128,7 +128,8 @@ class _Writer:
     def _is_several(self, view: View, rest: Sequence[ast.stmt]) -> bool:
         """Whether the name stands for several elements: by what is known of the array, or by how it is used."""
         has_slice = any(map(is_walked, view.indices))
-        return has_slice or self._ranks.get(view.base.id, 0) > len(view.indices) or is_row(view.name, rest)
+        rank = max(self._ranks.get(view.base.id, 0), self._told.get(view.base.id, 0))
+        return has_slice or rank > len(view.indices) or is_row(view.name, rest)
 
     def _is_alone(self, view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:
         name = view.name

@@ -215,10 +215,23 @@ def cut_rows(A, x, places, n):
     return A[places][1:] + total
 
 
+def rows_of_what_is_made(A, x, n):
+    B = A * 2.0
+    for i in range(n):
+        row = B[i]
+        row -= x[i]
+    C = np.zeros((2, n, 3))
+    for i in range(2):
+        for j in range(n):
+            line = C[i, j]
+            line += B[i, j]
+    return B, C
+
+
 FUNCTIONS = [
     windows, windows_of_windows, every_second, made_and_turned_round,
     rows, columns, slices, transposed, turned_round, of_rows, parts, lengths, along_new_axes, new_axes_of_parts,
-    found_in_data, cut_rows,
+    found_in_data, cut_rows, rows_of_what_is_made,
 ]  # fmt: skip
 
 
