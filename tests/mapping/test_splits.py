@@ -55,7 +55,8 @@ def test_each_piece_has_a_variable_of_its_own() -> None:
     nodes = [node for node in walk(kernel.plan.tree) if kind_of(node) == "mark"]
     assert [node.mark_get_id().get_name() for node in nodes].count(f"{LOCAL}:cost") == 9
     loops = kernel.source.partition("int64_t kernel_")[2]
-    assert loops.count("#pragma omp simd") == 2 * 6  # without tests of subscripts, and with
+    # Four loops inside parallel ones, for threads and for one, and two in row k; without tests of subscripts, and with.
+    assert loops.count("#pragma omp simd") == 2 * (2 * 4 + 2)
 
 
 def test_what_ties_neighbours_together_stays() -> None:
