@@ -10,22 +10,7 @@ from polyviz.analysis.bounds import axes_inside
 from polyviz.codegen.calling import run_time_failures
 from polyviz.errors import OutOfBoundsError
 from tests.running import function_of
-
-BISECT = """
-def bisect(x, t):
-    out = np.empty(x.shape[0], dtype=np.int64)
-    for i in range(x.shape[0]):
-        low = 0
-        high = t.shape[0]
-        while low < high:
-            middle = (low + high) // 2
-            if t[middle] < x[i]:
-                low = middle + 1
-            else:
-                high = middle
-        out[i] = low
-    return out
-"""
+from tests.searching import SEARCH
 
 INSERTION = """
 def insertion(a):
@@ -136,7 +121,7 @@ def shell(a):
         gap //= 2
 """
 
-INSIDE = [BISECT, INSERTION, MERGE, SMALLEST, WINDOW, SIFT, SHELL]
+INSIDE = [SEARCH, INSERTION, MERGE, SMALLEST, WINDOW, SIFT, SHELL]
 
 
 @pytest.mark.parametrize("text", INSIDE, ids=lambda text: text.split("(")[0][5:])
@@ -147,9 +132,9 @@ def test_loops_that_keep_their_subscripts_inside(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "wrong", "right"),
     [
-        (BISECT, "low = 0", "low = -1"),
-        (BISECT, "high = t.shape[0]", "high = t.shape[0] + 1"),
-        (BISECT, "low < high", "low <= high"),
+        (SEARCH, "low = 0", "low = -1"),
+        (SEARCH, "high = t.shape[0]", "high = t.shape[0] + 1"),
+        (SEARCH, "low < high", "low <= high"),
         (INSERTION, "j >= 0 and a[j] > v", "a[j] > v"),
         (INSERTION, "j >= 0", "j >= -1"),
         (INSERTION, "j -= 1", "j -= 2"),
@@ -195,7 +180,7 @@ def test_a_number_that_grows_at_most_with_the_loop() -> None:
 def random_arguments(name: str, size: int) -> tuple[object, ...]:
     random = np.random.default_rng(size).random
     return {
-        "bisect": (random(size), np.sort(random(max(size - 1, 0)))),
+        "search": (random(size), np.sort(random(max(size - 1, 0))), np.zeros(size, np.int64)),
         "insertion": (random(size),),
         "sift": (random(size),),
         "shell": (random(size),),

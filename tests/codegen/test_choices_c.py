@@ -7,6 +7,7 @@ import pytest
 
 import polyviz as pv
 from tests.running import agree, function_of
+from tests.searching import SEARCH
 
 LAST_POSITIVE = """
 def last_positive(a, b, c):
@@ -156,21 +157,6 @@ def test_calls_agree_where_fractions_and_whole_numbers_meet() -> None:
     random = np.random.default_rng(3)
     data = random.random(300).astype(np.float32), random.integers(0, 6, 300), np.zeros(300)
     agree(text, *data, target="c")
-
-
-SEARCH = """
-def search(x, t, out):
-    for i in range(x.shape[0]):
-        low = 0
-        high = t.shape[0]
-        while low < high:
-            middle = (low + high) // 2
-            if t[middle] < x[i]:
-                low = middle + 1
-            else:
-                high = middle
-        out[i] = low
-"""
 
 
 def search_text(text: str = SEARCH, **options: object) -> str:
