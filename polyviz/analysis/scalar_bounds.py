@@ -120,7 +120,7 @@ def _whole_numbers(scop: Scop, nodes: Sequence[Node]) -> set[str]:
     assigns = [node for node in nodes if isinstance(node, Assign) and not node.target.subscripts]
     found = {array.name for array in scop.arrays if _may_be_whole(array)} & {one.target.array for one in assigns}
     while True:
-        left = found - {one.target.array for one in assigns if not _is_whole(_assigned(one), found)}
+        left = found - {one.target.array for one in assigns if not _is_whole(one.assigned, found)}
         if left == found:
             return found
         found = left
@@ -129,10 +129,6 @@ def _whole_numbers(scop: Scop, nodes: Sequence[Node]) -> set[str]:
 def _may_be_whole(array: Array) -> bool:
     wide = array.dtype in (None, "int64") and not (array.dtype is None and array.keeps_type)
     return array.rank == 0 and array.origin == "local" and not array.live_in and wide
-
-
-def _assigned(assign: Assign) -> Expression:
-    return assign.value if assign.operator is None else Binary(assign.operator, assign.target, assign.value)
 
 
 def _is_whole(value: Expression, known: set[str]) -> bool:

@@ -22,17 +22,16 @@ from polyviz.model.expression import (
     Break,
     Compare,
     Conditional,
-    Constant,
     Element,
     Expression,
     Logical,
     Loop,
     Name,
-    Unary,
     While,
     children,
     rebuild,
     walk,
+    whole_literal,
 )
 from polyviz.model.isl_limits import with_known_quotients
 
@@ -91,8 +90,7 @@ class Runner:
         self._look(line.target, state)
         if line.target.subscripts or line.target.array not in self.states.scalars:
             return state
-        value = line.value if line.operator is None else Binary(line.operator, line.target, line.value)
-        return self.states.assigned(state, line.target.array, value)
+        return self.states.assigned(state, line.target.array, line.assigned)
 
     def _loop(self, loop: While | Loop, before: isl.Set) -> isl.Set:
         if isinstance(loop, Loop):
@@ -111,8 +109,8 @@ class Runner:
         """The states in ``head`` in which ``loop`` ends."""
         if isinstance(loop, While):
             return self.states.where(head, loop.condition, holds=False)
-        own, stop, step = self.states.value(Name(loop.iterator)), self._fixed(loop, loop.stop), _number(loop.step)
-        if own is None or stop is None or step is None:
+        own, stop, step = self.states.value(Name(loop.iterator)), self._fixed(loop, loop.stop), whole_literal(loop.step)
+        if own is None or stop is None or not step:
             return head
         return head.intersect(own.ge_set(stop) if step > 0 else own.le_set(stop))
 
@@ -125,8 +123,8 @@ class Runner:
 
     def _in_range(self, loop: Loop, head: isl.Set) -> isl.Set:
         """The states with which the body of ``loop`` begins; its bounds are those from before it."""
-        own, step = self.states.value(Name(loop.iterator)), _number(loop.step)
-        if own is None or step is None:
+        own, step = self.states.value(Name(loop.iterator)), whole_literal(loop.step)
+        if own is None or not step:
             return self.states.forgotten(head, (loop.iterator,))
         start, stop = (self._fixed(loop, bound) for bound in (loop.start, loop.stop))
         if start is not None:
@@ -263,12 +261,3 @@ def _changed(loop: While | Loop) -> Iterator[str]:
             yield node.target.array
         if isinstance(node, Loop):
             yield node.iterator
-
-
-def _number(step: Expression) -> int | None:
-    match step:
-        case Constant(int(value)) if value:
-            return value
-        case Unary("-", Constant(int(value))) if value:
-            return -value
-    return None

@@ -25,6 +25,7 @@ from polyviz.model.expression import (
     Name,
     Unary,
     walk,
+    whole_literal,
 )
 from polyviz.model.flat_places import by_numbers
 from polyviz.model.program import ArrayType, Failure, ProgramArgument
@@ -333,9 +334,5 @@ def counts_from_end(subscript: Expression) -> bool:
     >>> counts_from_end(Constant(-2)), counts_from_end(Unary("-", Constant(2))), counts_from_end(Constant(0))
     (True, True, False)
     """
-    match subscript:
-        case Constant(int(value)):
-            return value < 0
-        case Unary("-", Constant(int(value))):
-            return value > 0
-    return False
+    number = whole_literal(subscript)
+    return number is not None and number < 0

@@ -14,15 +14,14 @@ from polyviz.model.expression import (
     Binary,
     Branch,
     Break,
-    Constant,
     Element,
     Expression,
     Instruction,
     Loop,
     Name,
-    Unary,
     While,
     walk,
+    whole_literal,
 )
 
 if TYPE_CHECKING:
@@ -171,17 +170,8 @@ def _kept_step(printer: CExpressionPrinter, node: Loop, name: str, kept: list[st
     return printer.value(Name(name))
 
 
-def _step(node: Expression) -> int | None:
-    match node:
-        case Constant(int() as value):
-            return int(value)
-        case Unary("-", Constant(int() as value)):
-            return -int(value)
-    return None
-
-
 def _continues(node: Expression, iterator: str, stop: Value, step: Value) -> str:
-    constant = _step(node)
+    constant = whole_literal(node)
     limit = stop.within(12)
     if constant is not None:
         return f"{iterator} {'<' if constant > 0 else '>'} {limit}"
@@ -190,7 +180,7 @@ def _continues(node: Expression, iterator: str, stop: Value, step: Value) -> str
 
 
 def _advance(node: Expression, iterator: str, step: Value) -> str:
-    constant = _step(node)
+    constant = whole_literal(node)
     if constant in (1, -1):
         return iterator + ("++" if constant == 1 else "--")
     if constant is not None and constant < 0:

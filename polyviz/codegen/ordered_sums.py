@@ -13,7 +13,7 @@ import numpy as np
 from polyviz.analysis.reductions import EXTREMES
 from polyviz.codegen.dtypes import BOOL
 from polyviz.codegen.typing import assignments, infer
-from polyviz.model.expression import Assign, Binary, Call, Constant, Expression, walk
+from polyviz.model.expression import Assign, Call, Constant, Expression, walk
 
 if TYPE_CHECKING:
     from polyviz.codegen.dtypes import Type
@@ -49,8 +49,7 @@ def _cuts_off(assignment: Assign, environment: Environment) -> bool:
         return False
     if isinstance(value, Call) and value.function in EXTREMES:
         return not all(_holds(cell, one, environment) for one in value.arguments if one != target)
-    step = value if assignment.operator is None else Binary(assignment.operator, target, value)
-    computed = infer(step, environment)
+    computed = infer(assignment.assigned, environment)
     return computed != BOOL if cell == BOOL else not computed.is_integral
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.dtypes import BOOL
 from polyviz.codegen.typing import Environment, first_span, infer
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Assign, Binary, walk
+from polyviz.model.expression import Assign, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,8 +35,7 @@ def _check(node: Assign, target: ArrayType, environment: Environment) -> None:
     held = infer(node.target, environment)
     if not held.is_real or held == BOOL:
         return
-    value = node.value if node.operator is None else Binary(node.operator, node.target, node.value)
-    given = infer(value, environment)
+    given = infer(node.assigned, environment)
     if given.is_real:
         return
     name = node.target.array

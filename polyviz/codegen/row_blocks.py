@@ -136,10 +136,7 @@ def in_row(assign: Assign, iterator: str, number: int) -> Assign:
 
 def written_out(assign: Assign) -> Assign:
     """``assign`` with its operator written out, and with the numbers that vectors are made of."""
-    value = assign.value
-    if assign.operator is not None:
-        value = Binary(assign.operator, assign.target, value)
-    numbered = _with_floats(value)
+    numbered = _with_floats(assign.assigned)
     assert isinstance(numbered, Expression)
     return Assign(assign.target, numbered)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.typing import assignments
 from polyviz.codegen.widths import holds_numpy
-from polyviz.model.expression import Assign, Binary, Element, Expression, Instruction, Node, Unary, children
+from polyviz.model.expression import Assign, Binary, Element, Instruction, Node, Unary, children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,15 +27,11 @@ def numpy_scalars(
         others = {
             part.target.array
             for part in assigned
-            if part.target.array in steady and not holds_numpy(_assigned(part), types, numbers)
+            if part.target.array in steady and not holds_numpy(part.assigned, types, numbers)
         }
         if not others:
             return numbers
         steady -= others
-
-
-def _assigned(part: Assign) -> Expression:
-    return part.value if part.operator is None else Binary(part.operator, part.target, part.value)
 
 
 def counted_scalars(bodies: Sequence[Sequence[Instruction]], types: Mapping[str, str]) -> frozenset[str]:

@@ -181,8 +181,7 @@ def _elements(nodes: Iterator[object], defined: Mapping[Expression, Expression])
 
 
 def _define(line: Assign, defined: dict[Expression, Expression]) -> None:
-    value = line.value if line.operator is None else Binary(line.operator, line.target, line.value)
-    written = expression_of(replaced(value, defined))
+    written = expression_of(replaced(line.assigned, defined))
     defined.pop(line.target, None)
     if sum(1 for _ in walk(written)) <= _LONGEST:
         defined[line.target] = written

@@ -133,6 +133,15 @@ class Assign(Instruction):
     value: Expression
     operator: str | None = None
 
+    @property
+    def assigned(self) -> Expression:
+        """What the target becomes, its operator written out.
+
+        >>> print(Assign(Element("s"), Constant(1), "+").assigned.operator)
+        +
+        """
+        return self.value if self.operator is None else Binary(self.operator, self.target, self.value)
+
 
 @dataclass(frozen=True, slots=True)
 class Branch(Instruction):
@@ -196,6 +205,20 @@ def children(node: Node) -> Iterator[Node]:
             yield value
         elif isinstance(value, tuple):
             yield from (part for part in value if isinstance(part, _NODES))
+
+
+def whole_literal(node: Expression) -> int | None:
+    """The whole number that ``node`` is, with or without a sign; None for anything else.
+
+    >>> whole_literal(Unary("-", Constant(2))), whole_literal(Constant(3)), whole_literal(Constant(0.5))
+    (-2, 3, None)
+    """
+    match node:
+        case Constant(int(value)):
+            return int(value)
+        case Unary("-", Constant(int(value))):
+            return -int(value)
+    return None
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.model.expression import Assign, Binary, Branch, Call, Compare, Conditional, Element, walk
+from polyviz.model.expression import Assign, Branch, Call, Compare, Conditional, Element, walk
 
 if TYPE_CHECKING:
     from polyviz.model.expression import Expression, Instruction
@@ -30,7 +30,7 @@ affine=True, span=None))), body=Name(name='x'), otherwise=Element(array='best', 
             other = _otherwise(otherwise, target)
             if other is None or (other == target and not _looks_at(condition, target)):
                 return None
-            return Assign(target, Conditional(condition, _new(assign), other))
+            return Assign(target, Conditional(condition, assign.assigned, other))
         case Assign(target, Call("min" | "max" as name, (cell, value)), None) if cell == target:
             if not any(isinstance(node, Element) and node.array == target.array for node in walk(value)):
                 return None
@@ -68,7 +68,7 @@ def _after(instruction: Instruction) -> dict[Element, Expression] | None:
     """The variables that ``instruction`` may change, with their values behind it in terms of those before."""
     match instruction:
         case Assign(Element(_, ()) as target):
-            return {target: _new(instruction)}
+            return {target: instruction.assigned}
         case Branch(condition, then, otherwise):
             first, second = _after_all(then), _after_all(otherwise)
             if first is None or second is None:
@@ -102,14 +102,9 @@ def _otherwise(instructions: tuple[Instruction, ...], target: Element) -> Expres
         case (Branch(condition, (Assign() as assign,), otherwise),) if assign.target == target:
             last = otherwise[0] if len(otherwise) == 1 else None
             is_new = isinstance(last, Assign) and last.target == target
-            other = _new(last) if is_new and isinstance(last, Assign) else _otherwise(otherwise, target)
-            return None if other is None else Conditional(condition, _new(assign), other)
+            other = last.assigned if is_new and isinstance(last, Assign) else _otherwise(otherwise, target)
+            return None if other is None else Conditional(condition, assign.assigned, other)
     return None
-
-
-def _new(assign: Assign) -> Expression:
-    """The value that ``assign`` gives its cell."""
-    return assign.value if assign.operator is None else Binary(assign.operator, assign.target, assign.value)
 
 
 def _looks_at(condition: Expression, cell: Element) -> bool:
