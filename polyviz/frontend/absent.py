@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.given import ABSENT
 from polyviz.frontend.helper_calls import stored_names
+from polyviz.frontend.parts import argument_names, copy_of, parts_of
 from polyviz.frontend.source import read_source
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def asked_for_none(source: Source) -> frozenset[str]:
     """
     if source.arguments is None:
         return frozenset()
-    arguments = {part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg)}
-    parts = [part for node in source.body for part in ast.walk(node)]
+    arguments = argument_names(source.arguments)
+    parts = parts_of(*source.body)
     defaults = _defaults(source.arguments)
     handed = {name for part in parts if isinstance(part, ast.Call) for name in _handed(part)}
     asked = {*map(_asked, parts), *(name for name in handed if is_none(defaults.get(name)))}
@@ -135,23 +136,23 @@ def _statement(node: ast.stmt, known: dict[str, bool]) -> list[ast.stmt]:
     if isinstance(node, ast.If):
         return _choice(node, known)
     if not isinstance(node, ast.For | ast.While):
-        written = _Decided(known).visit(copy.deepcopy(node))
+        written = _Decided(known).visit(copy_of(node))
         _assigned(node, known)
         return [written]
     for name in stored_names([node]) & known.keys():
         del known[name]
     loop = copy.copy(node)
     if isinstance(loop, ast.For):
-        loop.iter = _Decided(known).visit(copy.deepcopy(loop.iter))
+        loop.iter = _Decided(known).visit(copy_of(loop.iter))
     else:
-        loop.test = _Decided(known).visit(copy.deepcopy(loop.test))
+        loop.test = _Decided(known).visit(copy_of(loop.test))
     loop.body = _block(node.body, dict(known)) or [ast.copy_location(ast.Pass(), node)]
     loop.orelse = _block(node.orelse, dict(known))
     return [loop]
 
 
 def _choice(node: ast.If, known: dict[str, bool]) -> list[ast.stmt]:
-    test = _Decided(known).visit(copy.deepcopy(node.test))
+    test = _Decided(known).visit(copy_of(node.test))
     if _truth(test) is not None:
         taken = node.body if _truth(test) else node.orelse
         return _block(taken, known) or [ast.copy_location(ast.Pass(), node)]

@@ -6,7 +6,6 @@ Unlike ``y[idx] += v``, it counts a place as often as it is there.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from polyviz.frontend.array_names import mentions
 from polyviz.frontend.array_parts import listed_indices
 from polyviz.frontend.gathered import listed
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.ranks import rank_of, ranks_followed
 from polyviz.frontend.regions import call_of, extent_of
 from polyviz.frontend.visited import FreshNames, located
@@ -43,7 +43,7 @@ def with_added_places(source: Source, names: GlobalNames) -> Source:
     for place in range(idx.shape[0]):
         y[idx[place]] += added[place]
     """
-    if source.arguments is None or not any(_called(part, names) for one in source.body for part in ast.walk(one)):
+    if source.arguments is None or not any(_called(part, names) for part in parts_of(*source.body)):
         return source
     writer = _Writer(source, names)
     body = writer.block(source.body, is_outermost=True)
@@ -65,7 +65,7 @@ class _Writer:
         self._names = names
         self._fresh = FreshNames(source, names)
         self._ranks = dict(ranks_followed(source, names))
-        arguments = ast.walk(source.arguments) if source.arguments else ()
+        arguments = parts_of(source.arguments)
         self._arguments = {part.arg for part in arguments if isinstance(part, ast.arg)}
         self.own: set[str] = set()
         self.asked: list[ast.stmt] = []
@@ -116,13 +116,13 @@ class _Writer:
         """The loop that changes one element after the other."""
         place = self._fresh.like("place")
         self.own.add(place)
-        value = _at(added, place) if self._ranks[added.id] else copy.deepcopy(added)
+        value = _at(added, place) if self._ranks[added.id] else copy_of(added)
         index = listed([_at(one, place) for one in places])
         element = ast.Subscript(ast.Name(array.id, ast.Load()), index, ast.Store())
         if called in _OPERATORS:
             store: ast.stmt = ast.AugAssign(element, _OPERATORS[called], value)
         else:
-            here = ast.Subscript(element.value, copy.deepcopy(index), ast.Load())
+            here = ast.Subscript(element.value, copy_of(index), ast.Load())
             store = ast.Assign([element], ast.Call(numpy_function(_FUNCTIONS[called]), [here, value], []))
         ends = call_of("range", extent_of(places[0], 0))
         return ast.For(ast.Name(place, ast.Store()), ends, [store], [])

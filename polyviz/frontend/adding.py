@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.literals import SUM
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of
 from polyviz.frontend.regions import nested, not_negative
 from polyviz.frontend.summed import COUNTS, NORM
 
@@ -47,7 +47,7 @@ class Adder:
         total = self.fresh("total")
         self.before.append(ast.Assign([ast.Name(total, ast.Store())], ast.Constant(0, SUM)))
         if self.chosen is not None:
-            value = ast.IfExp(copy.deepcopy(self.chosen), value, ast.Constant(0, SUM))
+            value = ast.IfExp(copy_of(self.chosen), value, ast.Constant(0, SUM))
         add = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), value)
         self.before.append(nested(self.axes, self.names, add))
         return ast.Name(total, ast.Load())
@@ -56,7 +56,7 @@ class Adder:
         """The mean of the squared distances from the mean."""
         mean = self.fresh("mean")
         self.before.append(ast.Assign([ast.Name(mean, ast.Store())], self._mean(element)))
-        distance = ast.BinOp(copy.deepcopy(element), ast.Sub(), ast.Name(mean, ast.Load()))
+        distance = ast.BinOp(copy_of(element), ast.Sub(), ast.Name(mean, ast.Load()))
         return call_of_numpy("real", self._mean(_square(distance)))
 
     def _mean(self, element: ast.expr) -> ast.expr:
@@ -90,4 +90,4 @@ def call_of_numpy(name: str, *values: ast.expr) -> ast.expr:
 
 def _square(value: ast.expr) -> ast.expr:
     """The square of the absolute value."""
-    return ast.BinOp(value, ast.Mult(), call_of_numpy("conj", copy.deepcopy(value)))
+    return ast.BinOp(value, ast.Mult(), call_of_numpy("conj", copy_of(value)))

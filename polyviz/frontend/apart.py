@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import parts_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,7 +23,7 @@ def apart(added: Sequence[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], l
 
 
 def _named(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
+    return {part.id for part in parts_of(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
 
 
 def may_be_computed(test: ast.expr) -> bool:
@@ -31,14 +33,14 @@ def may_be_computed(test: ast.expr) -> bool:
     >>> [may_be_computed(ast.parse(text, mode="eval").body) for text in tests]
     [True, False]
     """
-    choices = [part for part in ast.walk(test) if isinstance(part, ast.BoolOp | ast.IfExp)]
+    choices = [part for part in parts_of(test) if isinstance(part, ast.BoolOp | ast.IfExp)]
     later = [one for part in choices for one in (part.values[1:] if isinstance(part, ast.BoolOp) else [part])]
-    wide = [part for one in later for part in ast.walk(one) if isinstance(part, ast.Call | ast.BinOp)]
+    wide = [part for part in parts_of(*later) if isinstance(part, ast.Call | ast.BinOp)]
     return not any(isinstance(one, ast.IfExp) for one in choices) and not any(map(_looks_up, wide))
 
 
 def _looks_up(node: ast.AST) -> bool:
     """Whether ``node`` is given, or is a product of, a part of an array."""
     is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
-    has_parts = any(isinstance(part, ast.Subscript) for part in ast.walk(node))
+    has_parts = any(isinstance(part, ast.Subscript) for part in parts_of(node))
     return has_parts and (is_product or isinstance(node, ast.Call))

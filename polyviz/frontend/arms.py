@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by, mentions
 from polyviz.frontend.array_parts import is_view, is_walked
+from polyviz.frontend.parts import copies_of, parts_of, stored_in
 from polyviz.frontend.ranks import least_ranks, rank_of, ranks_followed, ranks_told
 from polyviz.frontend.several_targets import line_for_each
 from polyviz.frontend.usage import subscript_chain
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
-_MOST = 400
-"""Nodes of the text that one condition moves into its arms at most: each arm has a copy of them."""
+_MOST = 200
+"""Parts of the text that one condition moves into its arms at most: each arm has a copy of them."""
 _MOST_CONDITIONS = 3
 """Conditions with such arms at most: each of them doubles what follows."""
 
@@ -71,7 +72,7 @@ class _Writer:
     """``confined`` are names of which one condition and its arms have all that speaks of them."""
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
-        self._parts = [part for one in source.body for part in ast.walk(one)]
+        self._parts = parts_of(*source.body)
         self._ranks = {**least_ranks(source, names), **ranks_told(source, names)}
         self._arrays = ArrayNames(source.body, names).arrays
         self._followed = ranks_followed(source, names)
@@ -139,7 +140,7 @@ class _Writer:
         names = [name for name in sorted(_bound_in_arms(node)) if self._is_open(name, node, rest)]
         uses = [place for place, one in enumerate(rest) if any(mentions(one, name) for name in names)]
         moved = rest[: uses[-1] + 1] if uses else []
-        is_much = sum(1 for one in moved for _ in ast.walk(one)) > _MOST
+        is_much = len(parts_of(*moved)) > _MOST
         if not moved or is_much or not all(map(self._is_number, moved)):
             return node, rest
         self._left -= 1
@@ -151,18 +152,18 @@ class _Writer:
 
     def _arm(self, arm: Sequence[ast.stmt], names: Sequence[str], moved: Sequence[ast.stmt]) -> list[ast.stmt]:
         """``arm`` with a copy of what is ``moved`` behind it; whole arrays are called there by their own names."""
-        lines = [*arm, *copy.deepcopy(list(moved))]
+        lines = [*arm, *copies_of(moved)]
         for node in arm:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=first)) if name in names:
                     place = lines.index(node)
-                    if not {name, first} & _stored(lines[place + 1 :]):
+                    if not {name, first} & stored_in(*lines[place + 1 :]):
                         lines[place:] = visited(Renamed({name: first}), lines[place + 1 :])
         return lines
 
     def _is_open(self, name: str, node: ast.If, rest: Sequence[ast.stmt]) -> bool:
         """Whether ``name`` is an array or a part of one in each arm, and asked for in ``node`` and ``rest`` alone."""
-        inside = [part for one in (node, *rest) for part in ast.walk(one)]
+        inside = parts_of(node, *rest)
         values = [part.value for part in inside if isinstance(part, ast.Assign) and bound_by(part) == name]
         is_alone = name in self._confined or _count(name, self._parts) == _count(name, inside)
         return is_alone and all(self._is_array(name, value) for value in values)
@@ -181,7 +182,7 @@ class _Writer:
     def _is_number(self, node: ast.stmt) -> bool:
         """Whether ``node`` returns numbers alone, if it returns anything."""
         if not isinstance(node, ast.Return) or node.value is None:
-            return not any(isinstance(part, ast.Return) for part in ast.walk(node))
+            return not any(isinstance(part, ast.Return) for part in parts_of(node))
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         return all(rank_of(value, self._followed, self._names) == 0 for value in values)
 
@@ -191,11 +192,6 @@ def _asks_before(name: str, body: Sequence[ast.stmt]) -> bool:
     node = next(one for one in body if mentions(one, name))
     value = node.value if isinstance(node, ast.Assign) and bound_by(node) == name else None
     return value is None or mentions(value, name)
-
-
-def _stored(body: Sequence[ast.stmt]) -> set[str]:
-    parts = [part for one in body for part in ast.walk(one) if isinstance(part, ast.Name)]
-    return {part.id for part in parts if isinstance(part.ctx, ast.Store)}
 
 
 def _count(name: str, parts: Sequence[ast.AST]) -> int:

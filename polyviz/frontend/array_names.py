@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, GENERATORS, PURE
+from polyviz.frontend.parts import names_in, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,12 +39,12 @@ def bound_by(node: ast.AST) -> str:
 
 def binds(node: ast.AST, name: str) -> bool:
     """Whether ``name`` is given another value somewhere in ``node``."""
-    return any(bound_by(part) == name for part in ast.walk(node))
+    return any(bound_by(part) == name for part in parts_of(node))
 
 
 def mentions(node: ast.AST, name: str) -> bool:
     """Whether ``name`` stands anywhere in ``node``."""
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return any(isinstance(part, ast.Name) and part.id == name for part in parts_of(node))
 
 
 def in_place(nodes: Iterable[ast.AST]) -> set[str]:
@@ -53,11 +54,11 @@ def in_place(nodes: Iterable[ast.AST]) -> set[str]:
     ['a', 'b']
     """
     found = set()
-    for part in (part for node in nodes for part in ast.walk(node)):
+    for part in parts_of(*nodes):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            found |= _names(_base(part))
+            found |= names_in(_base(part))
         if isinstance(part, ast.AugAssign):
-            found |= _names(_base(part.target))
+            found |= names_in(_base(part.target))
     return found
 
 
@@ -68,7 +69,7 @@ class ArrayNames:
         self._body = list(body)
         self._names = names
         self._known = frozenset(known)
-        self._parts = [part for node in body for part in ast.walk(node)]
+        self._parts = parts_of(*body)
         self.arrays = self._found()
 
     def rebound(self, given: set[str]) -> list[str]:
@@ -133,14 +134,14 @@ class ArrayNames:
         match part:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 is_number = isinstance(value, ast.Subscript) and name not in self.arrays
-                return ({name}, set()) if is_number or self.makes(value) else ({name}, _names(value))
+                return ({name}, set()) if is_number or self.makes(value) else ({name}, names_in(value))
             case ast.Assign(value=ast.Attribute(attr="shape")):
                 return set(), set()
             case ast.Assign(targets=targets, value=value):
                 plain = {one for target in targets for one in _whole_names(target)}
-                return plain, _names(value) & self.arrays
+                return plain, names_in(value) & self.arrays
             case ast.For(target=target, iter=iterable) if not _is_range(iterable):
-                return _names(target), _names(iterable)
+                return names_in(target), names_in(iterable)
         return set(), set()
 
     def _is_handed_over(self, name: str, other: str) -> bool:
@@ -148,7 +149,7 @@ class ArrayNames:
         block = next((one for one in self._blocks() if any(_is_given(name, other, node) for node in one)), [])
         inside = [node for node in block if mentions(node, other)]
         total = sum(isinstance(part, ast.Name) and part.id == other for part in self._parts)
-        here = sum(isinstance(part, ast.Name) and part.id == other for node in block for part in ast.walk(node))
+        here = sum(isinstance(part, ast.Name) and part.id == other for part in parts_of(*block))
         bindings = [node for node in inside if bound_by(node) == other]
         return (
             total == here
@@ -197,7 +198,7 @@ class ArrayNames:
             case ast.Name(id=name):
                 return name in arrays
             case ast.Subscript(slice=index):
-                return any(isinstance(part, ast.Slice) for part in ast.walk(index))
+                return any(isinstance(part, ast.Slice) for part in parts_of(index))
             case ast.BinOp(op=ast.MatMult()):
                 return False
             case ast.BinOp(left=left, right=right):
@@ -219,10 +220,6 @@ def _is_given(name: str, other: str, node: ast.AST) -> bool:
 def _whole_names(node: ast.expr) -> set[str]:
     parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return {part.id for part in parts if isinstance(part, ast.Name)}
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _base(node: ast.expr) -> ast.expr:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import copies_of, names_of, parts_of
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
 from polyviz.frontend.usage import subscript_chain
@@ -128,7 +128,7 @@ class View:
         return None if window is None else window.length(conditions)
 
     def _at(self, indices: Iterable[ast.expr]) -> ast.Subscript:
-        parts = [copy.deepcopy(index) for index in indices]
+        parts = copies_of(indices)
         return ast.Subscript(self._base(), parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load()), ast.Load())
 
     def _base(self) -> ast.Name:
@@ -141,7 +141,7 @@ class _Chains(ast.NodeTransformer):
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._ranks = ranks_told(source, names)
         self._names = names
-        loops = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.For)]
+        loops = [part for part in parts_of(*source.body) if isinstance(part, ast.For)]
         self._counters = {one.target.id for one in loops if isinstance(one.target, ast.Name) and self._counts(one.iter)}
 
     def _counts(self, node: ast.expr) -> bool:
@@ -197,9 +197,9 @@ class _Chains(ast.NodeTransformer):
 
     def _is_number(self, index: ast.expr) -> bool:
         """Whether ``index`` is a whole number: one array chooses several rows."""
-        parts = [part for part in ast.walk(index) if isinstance(part, ast.Subscript)]
+        parts = [part for part in parts_of(index) if isinstance(part, ast.Subscript)]
         elements = {id(part.value): len(listed_indices(part.slice)) for part in parts}
-        names = [part for part in ast.walk(index) if isinstance(part, ast.Name)]
+        names = list(names_of(index))
         return _is_integer(index) and all(
             one.id in self._counters or elements.get(id(one)) == self._ranks.get(one.id, 0) for one in names
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.ranks import least_ranks, product_factors
 from polyviz.frontend.regions import call_of, constant_of, extent_of, is_new_axis, is_part
 from polyviz.frontend.summed import EXTREMES, PLACES, summed_by
@@ -77,13 +78,13 @@ class _Writer:
         written = copy.copy(node)
         match written:
             case ast.Assign(targets=[ast.Name() as target], value=value) if (found := self.running(value)) is not None:
-                found = replace(found, operand=parts.visit(copy.deepcopy(found.operand)))
+                found = replace(found, operand=parts.visit(copy_of(found.operand)))
                 lines = self.lines(target.id, found, node)
                 return [*parts.before, *lines]
             case ast.Assign() | ast.AugAssign() | ast.Return() if written.value is not None:
-                written.value = parts.visit(copy.deepcopy(written.value))
+                written.value = parts.visit(copy_of(written.value))
             case ast.If(test=test):
-                written.test = parts.visit(copy.deepcopy(test))
+                written.test = parts.visit(copy_of(test))
         if isinstance(written, ast.For | ast.While | ast.If):
             written.body, written.orelse = self.block(written.body), self.block(written.orelse)
         self.changed = self.changed or bool(parts.before)
@@ -102,7 +103,7 @@ class _Writer:
         summed = summed_by(node, canonical)
         if summed is None:
             return []
-        inside = [part for part in ast.walk(summed.operand) if isinstance(part, ast.expr)]
+        inside = [part for part in parts_of(summed.operand) if isinstance(part, ast.expr)]
         wide = any((found := summed_by(part, canonical)) is not None and found.axes is not None for part in inside)
         grown = summed.kind in (*EXTREMES, *PLACES) and any(map(_has_new_axis, inside))
         return [summed.operand] if wide or grown or any(map(self.factors, inside)) else []

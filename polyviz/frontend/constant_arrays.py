@@ -13,6 +13,7 @@ import numpy as np
 
 from polyviz.frontend.array_names import in_place
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import argument_names, parts_of
 from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def with_constant_arrays(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    own = {part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg)} | _stored(source.body)
+    own = argument_names(source.arguments) | _stored(source.body)
     changed = in_place(source.body)
     lines = {}
     for name, node in _looked_at(source.body, names, own, set()):
@@ -90,7 +91,7 @@ def _looked_at(
     body: Iterable[ast.stmt], names: GlobalNames, own: set[str], seen: set[str]
 ) -> Iterator[tuple[str, ast.expr]]:
     """The names that ``body`` or a helper reads and does not assign, each with where that is in ``body``."""
-    for part in (part for node in body for part in ast.walk(node)):
+    for part in parts_of(*body):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in own:
             yield part.id, part
         helper = names.helper(part.func) if isinstance(part, ast.Call) else None
@@ -98,14 +99,14 @@ def _looked_at(
             continue
         seen.add(helper.name)
         inner = names.of_helper(part.func)
-        inside = {one.arg for one in ast.walk(helper.args) if isinstance(one, ast.arg)} | _stored(helper.body)
+        inside = argument_names(helper.args) | _stored(helper.body)
         for name, _ in _looked_at(helper.body, inner, inside, seen):
             if name not in own and inner.value(name) is names.value(name):
                 yield name, part
 
 
 def _stored(body: Iterable[ast.stmt]) -> set[str]:
-    parts = (part for node in body for part in ast.walk(node))
+    parts = parts_of(*body)
     return {part.id for part in parts if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
 
 
@@ -116,7 +117,7 @@ def _made(name: str, value: np.ndarray[Any, Any], node: ast.expr) -> ast.stmt:
 def array_of(value: np.ndarray[Any, Any], node: ast.expr) -> ast.Call:
     """The call that makes ``value``, at the place of ``node``."""
     numbers = ast.parse(repr(value.tolist()), mode="eval").body
-    for part in ast.walk(numbers):
+    for part in parts_of(numbers):
         if isinstance(part, ast.expr):
             ast.copy_location(part, node)
     kind = ast.keyword("dtype", ast.Constant(value.dtype.name))

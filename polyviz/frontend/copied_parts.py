@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import bound_by
 from polyviz.frontend.array_parts import is_view, is_walked
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.subscripted import changed_by_any_name
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
@@ -33,11 +34,11 @@ def with_copied_parts(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     if not any(_sliced(part) for part in parts):
         return source
     stored = Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-    stored.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
+    stored.update(part.arg for part in parts_of(source.arguments) if isinstance(part, ast.arg))
     returned = {one.id for part in parts if isinstance(part, ast.Return) for one in _whole(part.value)}
     kept = changed_by_any_name(source, names) | returned | {name for name in stored if stored[name] > 1}
     return replace(source, body=tuple(visited(_Writer(kept), source.body)))

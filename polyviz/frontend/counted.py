@@ -8,11 +8,11 @@ The line that counts may stand anywhere in the body: what follows it sees ``i_at
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.jumps import ends_early, jumps_of
+from polyviz.frontend.parts import copies_of, copy_of, names_in, parts_of
 from polyviz.frontend.regions import call_of, constant_of
 from polyviz.frontend.visited import FreshNames, located, visited
 
@@ -35,7 +35,7 @@ def counted(source: Source, names: GlobalNames) -> Source:
         A[i_at] = 0.0
     i = max(0, n)
     """
-    if not any(isinstance(part, ast.While) for node in source.body for part in ast.walk(node)):
+    if not any(isinstance(part, ast.While) for part in parts_of(*source.body)):
         return source
     over = () if source.is_cell else tuple(_last_uses(source.body))
     writer = _Writer(FreshNames(source, names), dict(_first_numbers(source.body)), over)
@@ -78,13 +78,13 @@ class _Writer(ast.NodeTransformer):
         """Whether nothing but the line at ``place`` changes the counter, nothing the bound, and nothing leaves the
         loop, or goes on before that line."""
         others = [*node.body[:place], *node.body[place + 1 :]]
-        inside = [part for one in others for part in ast.walk(one)]
+        inside = parts_of(*others)
         stored = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         changed = stored | {_base(part) for part in inside if isinstance(part, ast.Subscript)}
-        read = {part.id for part in ast.walk(bound) if isinstance(part, ast.Name)}
+        read = names_in(bound)
         jumps = any(isinstance(part, ast.Return) for part in inside) or ends_early(node.body)
         jumps = jumps or any(jumps_of(node.body[:place]))
-        lengths = {name for part in ast.walk(bound) for name in _measured(part)}
+        lengths = {name for part in parts_of(bound) for name in _measured(part)}
         fixed = not (read - lengths) & (changed | {counter}) and not lengths & stored
         return len(node.body) > 1 and counter not in stored and fixed and not jumps and not node.orelse
 
@@ -94,15 +94,15 @@ class _Writer(ast.NodeTransformer):
         own = self._fresh.like(f"{counter}_at")
         self.own |= {own}
         before, behind = _Counted(counter, own, 0), _Counted(counter, own, step)
-        body = [before.visit(one) for one in copy.deepcopy(node.body[:place])]
-        body += [behind.visit(one) for one in copy.deepcopy(node.body[place + 1 :])]
-        start = copy.deepcopy(self._first.get(node, ast.Name(counter, ast.Load())))
+        body = [before.visit(one) for one in copies_of(node.body[:place])]
+        body += [behind.visit(one) for one in copies_of(node.body[place + 1 :])]
+        start = copy_of(self._first.get(node, ast.Name(counter, ast.Load())))
         ends = [start, bound, ast.Constant(step)]
         loop = ast.For(ast.Name(own, ast.Store()), call_of("range", *ends), body, [])
         after = ast.Assign([ast.Name(counter, ast.Store())], _left(start, bound, step))
-        for part in (loop.target, loop.iter, *ast.walk(loop.iter)):
+        for part in (loop.target, loop.iter, *parts_of(loop.iter)):
             ast.copy_location(part, node.test)
-        for part in ast.walk(after):
+        for part in parts_of(after):
             ast.copy_location(part, node.body[place])
         return [ast.copy_location(loop, node), *(() if node in self._over else (after,))]
 
@@ -143,7 +143,7 @@ def _last_uses(body: Sequence[ast.stmt]) -> Iterator[ast.While]:
 
 
 def _reads(body: Iterable[ast.stmt], name: str) -> int:
-    parts = (part for node in body for part in ast.walk(node) if isinstance(part, ast.Name) and part.id == name)
+    parts = (part for part in parts_of(*body) if isinstance(part, ast.Name) and part.id == name)
     return sum(isinstance(part.ctx, ast.Load) for part in parts)
 
 
@@ -153,7 +153,7 @@ def _last_number(body: Sequence[ast.stmt], name: str) -> ast.expr | None:
         match node:
             case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
                 return None if constant_of(value) is None else value
-        stored = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+        stored = (part for part in parts_of(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
         if any(part.id == name for part in stored):
             return None
     return None
@@ -161,7 +161,7 @@ def _last_number(body: Sequence[ast.stmt], name: str) -> ast.expr | None:
 
 def _left(start: ast.expr, bound: ast.expr, step: int) -> ast.expr:
     """The counter after the loop."""
-    bound = copy.deepcopy(bound)
+    bound = copy_of(bound)
     if abs(step) == 1:
         return call_of("max" if step > 0 else "min", start, bound)
     up = ast.BinOp(bound, ast.Sub(), start) if step > 0 else ast.BinOp(start, ast.Sub(), bound)

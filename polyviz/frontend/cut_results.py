@@ -7,10 +7,10 @@ it gets what lies before that (``polyviz.model.cut_results``).
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import copies_of, names_of, parts_of
 from polyviz.frontend.regions import extent_of
 from polyviz.frontend.visited import located, visited
 from polyviz.model.cut_results import Cut
@@ -29,7 +29,7 @@ def with_cut_results(source: Source) -> Source:
     >>> print(ast.unparse(found.body[-1]), found.cut)
     return (x, k) Cut(ends=((0, 1),), hidden=1, is_tuple=False)
     """
-    returns = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Return)]
+    returns = [part for part in parts_of(*source.body) if isinstance(part, ast.Return)]
     if source.is_cell or not returns or any(one.value is None for one in returns):
         return source
     if len(returns) > 1 or returns[0] is not source.body[-1]:
@@ -92,7 +92,7 @@ def _given(end: ast.Return) -> list[ast.expr]:
 
 
 def _whole(values: Sequence[ast.expr], end: ast.Return) -> ast.Return:
-    return located(ast.Return(ast.Tuple([copy.deepcopy(one) for one in values], ast.Load())), end)
+    return located(ast.Return(ast.Tuple(copies_of(values), ast.Load())), end)
 
 
 def _part(node: ast.expr) -> tuple[ast.Name, ast.expr] | None:
@@ -121,5 +121,5 @@ def _cut(node: ast.expr, counted: Collection[str]) -> tuple[ast.Name, ast.Name] 
 def _counted(body: Sequence[ast.stmt]) -> set[str]:
     """The names that get a value in a loop or condition: what they end as no size tells."""
     blocks = [node for node in body if isinstance(node, ast.For | ast.While | ast.If)]
-    parts = (part for block in blocks for part in ast.walk(block) if isinstance(part, ast.Name))
+    parts = names_of(*blocks)
     return {part.id for part in parts if isinstance(part.ctx, ast.Store)}

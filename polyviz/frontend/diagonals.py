@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.array_names import in_place
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import call_of, constant_of, extent_of
 from polyviz.frontend.visited import FreshNames, LinesBefore, located, visited
@@ -37,7 +38,7 @@ def with_diagonals(source: Source, names: GlobalNames) -> Source:
         A[place, place] = 1
     return np.sum([A[place_2, place_2] for place_2 in range(min(A.shape[0], A.shape[1]))])
     """
-    if not any(_called(part, names) for node in source.body for part in ast.walk(node)):
+    if not any(_called(part, names) for part in parts_of(*source.body)):
         return source
     if not source.is_cell:  # where every name would be left behind
         source = replace(source, body=tuple(visited(_Lines(source, names), source.body)))
@@ -96,7 +97,7 @@ class _Writer(ast.NodeTransformer):
         self._names = names
         self._fresh = FreshNames(source, names)
         self._ranks = ranks_told(source, names)
-        parts = [part for node in source.body for part in ast.walk(node)]
+        parts = parts_of(*source.body)
         values = [part.value for part in parts if isinstance(part, ast.Assign)]
         self._changed = in_place(source.body) | {one.id for one in values if isinstance(one, ast.Name)}
         self.own: set[str] = set()

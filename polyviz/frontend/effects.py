@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import parts_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,7 +22,7 @@ def check_effect(program: Program, arrays: Iterable[Array]) -> None:
     if program.source.is_cell or any(array.live_out for array in arrays):
         return
     arguments = {argument.name for argument in program.symbols.arguments}
-    for node in (part for statement in program.source.body for part in ast.walk(statement)):
+    for node in parts_of(*program.source.body):
         match node:
             case ast.AugAssign(target=ast.Name(id=name)) if name in arguments:
                 raise program.source.error(

@@ -7,7 +7,6 @@ counts the positions, the loop gets one that nobody else has (``Source.own_loops
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +17,7 @@ from polyviz.frontend.array_parts import is_view, listed_indices
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.own_names import own_name
+from polyviz.frontend.parts import copy_of, names_in, parts_of, stored_in
 from polyviz.frontend.ranks import least_ranks
 from polyviz.frontend.read_before import read_before, with_new_elements
 from polyviz.frontend.regions import constant_of, is_new_axis
@@ -65,7 +65,7 @@ def over_positions(source: Source, names: GlobalNames) -> Source:
 
 class _Writer(ast.NodeTransformer):
     def __init__(self, source: Source, names: GlobalNames) -> None:
-        parts = [part for node in source.body for part in ast.walk(node)]
+        parts = parts_of(*source.body)
         self._source = source
         self._names = names
         self._ranks = least_ranks(source, names)
@@ -73,7 +73,7 @@ class _Writer(ast.NodeTransformer):
         self._fresh = FreshNames(source, names)
         self._made = [part for part in parts if isinstance(part, ast.Assign)]
         self._stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        arguments = ast.walk(source.arguments) if source.arguments else ()
+        arguments = parts_of(source.arguments)
         self._arguments = {one.arg for one in arguments if isinstance(one, ast.arg)}
         self._conditions: list[ast.expr] = []
         self.own: set[str] = set()
@@ -89,7 +89,7 @@ class _Writer(ast.NodeTransformer):
     def _loop(self, node: ast.For) -> ast.For:
         self.generic_visit(node)
         is_range = isinstance(node.iter, ast.Call) and self._called(node.iter) == "range"
-        if is_range or node.orelse or _stored(node.target, *node.body) & _names(node.iter):
+        if is_range or node.orelse or stored_in(node.target, *node.body) & names_in(node.iter):
             return node
         if with_new_elements(node.body) & read_before(node.iter):
             return node  # Python reads them once, before the first iteration
@@ -97,7 +97,7 @@ class _Writer(ast.NodeTransformer):
 
     def _elements(self, node: ast.For) -> ast.For | None:
         """A loop over the positions of arrays, if ``node`` is one."""
-        first = next(part for part in (*ast.walk(node.target), ast.Name("element")) if isinstance(part, ast.Name))
+        first = next(part for part in (*parts_of(node.target), ast.Name("element")) if isinstance(part, ast.Name))
         place = ast.Name(self._fresh.like(f"{first.id}_at"), ast.Load())
         found = self._values(node.target, node.iter, place)
         if found is None:
@@ -107,7 +107,7 @@ class _Writer(ast.NodeTransformer):
         elements = [(name.id, value) for name, value in values if isinstance(value, ast.Subscript)]
         used = {name for name, value in elements if self._is_row(name, value, node.body)}
         # A row stays where it is when the body gives its counter another value.
-        if values[0][1] is place and not (used and values[0][0].id in _stored(*node.body)):
+        if values[0][1] is place and not (used and values[0][0].id in stored_in(*node.body)):
             own, place = place.id, values[0][0]
             values = [(name, _renamed(value, own, place.id)) for name, value in values[1:]]
         else:
@@ -208,7 +208,7 @@ class _Writer(ast.NodeTransformer):
             _at(one, node.target, node.iter)
         body += node.body
         for name, end in reversed(loops):
-            target, iterable = _at(copy.deepcopy(name), node.target), _at(_call("range", [end]), node.iter)
+            target, iterable = _at(copy_of(name), node.target), _at(_call("range", [end]), node.iter)
             loop = ast.For(target, iterable, body, [])
             body = [ast.copy_location(loop, node)]
         return loop
@@ -227,7 +227,7 @@ class _Writer(ast.NodeTransformer):
 
     def _is_array(self, name: str) -> bool:
         if name in self._stored:
-            made = [node.value for node in self._made if name in _stored(*node.targets)]
+            made = [node.value for node in self._made if name in stored_in(*node.targets)]
             known = {*MAKERS, *GENERATORS}
             others = [one for one in made if not (isinstance(one, ast.Call) and self._called(one) in known)]
             return bool(made) and all(map(self._arrays.computes, others))
@@ -240,7 +240,7 @@ def is_row(name: str, body: Sequence[ast.stmt]) -> bool:
     """Whether ``body`` uses what a loop calls ``name`` as an array, and gives the name to nothing else."""
     if _is_bound(name, body):
         return False
-    for part in (part for one in body for part in ast.walk(one)):
+    for part in parts_of(*body):
         match part:
             case ast.Subscript(value=ast.Name(id=used)) if used == name:
                 return True
@@ -253,7 +253,7 @@ def is_row(name: str, body: Sequence[ast.stmt]) -> bool:
                 isinstance(one, ast.Name) and one.id == name for one in parts
             ):
                 return True
-            case ast.BinOp(op=ast.MatMult(), left=left, right=right) if name in _names(left) | _names(right):
+            case ast.BinOp(op=ast.MatMult(), left=left, right=right) if name in names_in(left) | names_in(right):
                 return True
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=used)]) if used == name:
                 return True
@@ -261,7 +261,7 @@ def is_row(name: str, body: Sequence[ast.stmt]) -> bool:
 
 
 def _is_bound(name: str, body: Sequence[ast.stmt]) -> bool:
-    return name in _stored(*(part for one in body for part in ast.walk(one) if isinstance(part, ast.Assign | ast.For)))
+    return name in stored_in(*(part for part in parts_of(*body) if isinstance(part, ast.Assign | ast.For)))
 
 
 def _iterated(node: ast.expr) -> set[str]:
@@ -270,7 +270,7 @@ def _iterated(node: ast.expr) -> set[str]:
         return set()
     if isinstance(node, ast.Call):
         return {name for part in node.args for name in _iterated(part)}
-    return _names(node)
+    return names_in(node)
 
 
 def _places_of(node: ast.expr) -> list[ast.expr]:
@@ -334,15 +334,6 @@ class _Rows(ast.NodeTransformer):
         return _at(_extent(array, len(places) + axis), node, node)
 
 
-def _stored(*nodes: ast.AST) -> set[str]:
-    parts = (part for node in nodes for part in ast.walk(node))
-    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
 def _extents(parts: Sequence[ast.expr], count: int) -> list[ast.expr]:
     """The extents that ``np.ndindex`` is called with: numbers, a tuple of them, or the shape of an array."""
     match list(parts):
@@ -370,8 +361,8 @@ def _call(name: str, arguments: Iterable[ast.expr]) -> ast.Call:
 
 
 def _renamed(node: ast.expr, old: str, new: str) -> ast.expr:
-    node = copy.deepcopy(node)
-    for part in ast.walk(node):
+    node = copy_of(node)
+    for part in parts_of(node):
         if isinstance(part, ast.Name) and part.id == old:
             part.id = new
     return node
@@ -379,7 +370,7 @@ def _renamed(node: ast.expr, old: str, new: str) -> ast.expr:
 
 def _at(node: Node, first: ast.expr, last: ast.expr | None = None) -> Node:
     """``node`` and all its parts at the place from ``first`` to ``last`` in the text."""
-    for part in ast.walk(node):
+    for part in parts_of(node):
         ast.copy_location(part, first)
         if last is not None and isinstance(part, ast.expr | ast.stmt):
             part.end_lineno, part.end_col_offset = last.end_lineno, last.end_col_offset

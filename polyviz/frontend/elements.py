@@ -10,6 +10,7 @@ from polyviz.frontend.elementwise import Rolled, Triangle, elementwise_operands,
 from polyviz.frontend.gathered import Gathered, Gatherer, listed
 from polyviz.frontend.generated import generated
 from polyviz.frontend.masks import is_mask
+from polyviz.frontend.parts import names_in
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import Axis, Region, is_part, matching_position
 from polyviz.frontend.sums import Places, Shapes, SumReader
@@ -80,7 +81,7 @@ class ElementReader:
     def is_mask(self, node: ast.expr) -> bool:
         """Whether every element of ``node`` is a truth value."""
         is_one = is_mask(node, self.masks, self._expressions.canonical)
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if is_one else set[str]()
+        names = names_in(node) if is_one else set[str]()
         self._program.masks |= names & self._program.symbols.masks
         return is_one
 

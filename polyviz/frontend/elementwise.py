@@ -4,11 +4,11 @@ along an axis, and ``np.triu`` and ``np.tril``, which put zeros in the place of 
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import PURE, named_arguments
+from polyviz.frontend.parts import copy_of
 from polyviz.frontend.regions import Axis, constant_of, difference, is_part
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Rolled:
         around: ast.expr = ast.BinOp(moved, ast.Mod(), along.length)
         if constant_of(along.start) != 0:
             around = ast.BinOp(along.start, ast.Add(), around)
-        found: ast.expr = _At(name, around).visit(copy.deepcopy(element))
+        found: ast.expr = _At(name, around).visit(copy_of(element))
         return found
 
 
@@ -86,7 +86,7 @@ class Triangle:
         row, column = (
             difference(ast.Name(name, ast.Load()), axis.start) for axis, name in zip(axes[-2:], names[-2:], strict=True)
         )
-        first = row if constant_of(self.diagonal) == 0 else ast.BinOp(row, ast.Add(), copy.deepcopy(self.diagonal))
+        first = row if constant_of(self.diagonal) == 0 else ast.BinOp(row, ast.Add(), copy_of(self.diagonal))
         kept = ast.Compare(column, [ast.GtE() if self.is_upper else ast.LtE()], [first])
         return ast.IfExp(kept, element, ast.Constant(0))
 
@@ -126,4 +126,4 @@ class _At(ast.NodeTransformer):
         self._place = place
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self._place) if node.id == self._name else node
+        return copy_of(self._place) if node.id == self._name else node

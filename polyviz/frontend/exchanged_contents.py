@@ -8,19 +8,19 @@ arrays, no one can tell, and each name stands for one array; arguments get back 
 from __future__ import annotations
 
 import ast
-import copy
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.handed_over import with_blocks
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.parts import argument_names, copies_of, parts_of, uses_in
 from polyviz.frontend.put_back import Circle, exchanged, with_circle
 from polyviz.frontend.swaps import exchanged_names, own_arrays, passed_on, without_swaps
 from polyviz.frontend.visited import FreshNames, located, visited
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Collection, Iterable, Iterator
 
     from polyviz.frontend.names import GlobalNames
@@ -46,7 +46,7 @@ def with_exchanged_contents(source: Source, names: GlobalNames) -> Source:
     if source.arguments is None:
         return source
     arrays = ArrayNames(source.body, names).arrays
-    source = replace(source, body=tuple(_at_once(source.body, _mentions(source.body), arrays)))
+    source = replace(source, body=tuple(_at_once(source.body, uses_in(*source.body), arrays)))
     exchanges = list(_exchanges(source.body))
     if not exchanges:
         return source
@@ -63,7 +63,7 @@ def with_exchanged_contents(source: Source, names: GlobalNames) -> Source:
         and all(circle.may_return(node, makes) for node in _returns(source.body))
     ]  # fmt: skip
     writer = _Writer(left, own.union(*(one.pairs for one in circles)), circles, fresh)
-    body = visited(writer, copy.deepcopy(list(source.body)))
+    body = visited(writer, copies_of(source.body))
     for circle in circles:
         body = with_circle(body, circle)
     return replace(source, body=tuple(body))
@@ -71,13 +71,13 @@ def with_exchanged_contents(source: Source, names: GlobalNames) -> Source:
 
 def _known(source: Source, names: GlobalNames, arrays: set[str]) -> tuple[set[str], set[str]]:
     """The arrays that the function makes, and those that it is given, of which each has one name but for exchanges."""
-    plain = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]
+    plain = [part for part in parts_of(*source.body) if isinstance(part, ast.Assign)]
     others = {node.value.id for node in plain if isinstance(node.value, ast.Name)}
     counts = bindings(source.body)
     for node in _exchanges(source.body):
         counts.subtract(list(exchanged_names(node) or ()))
     own = {name for name in own_arrays(source, names) & arrays - others if counts[name] == 1}
-    arguments = {one.arg for one in ast.walk(source.arguments or ast.Pass()) if isinstance(one, ast.arg)}
+    arguments = argument_names(source.arguments)
     return own, {name for name in arguments & arrays - others if not counts[name]}
 
 
@@ -112,7 +112,7 @@ def _circles(
 
 
 def _returns(body: Iterable[ast.stmt]) -> Iterator[ast.Return]:
-    return (part for node in body for part in ast.walk(node) if isinstance(part, ast.Return))
+    return (part for part in parts_of(*body) if isinstance(part, ast.Return))
 
 
 def _place(node: ast.stmt) -> Place:
@@ -138,11 +138,7 @@ def _at_once(body: Iterable[ast.stmt], mentions: Counter[str], arrays: set[str])
     return written
 
 
-def _mentions(body: Iterable[ast.stmt]) -> Counter[str]:
-    return Counter(part.id for node in body for part in ast.walk(node) if isinstance(part, ast.Name))
-
-
 def _exchanges(body: Iterable[ast.stmt]) -> Iterator[ast.Assign]:
     """The lines that exchange names, one in which each of them is on both sides."""
-    parts = (part for node in body for part in ast.walk(node))
+    parts = parts_of(*body)
     return (part for part in parts if isinstance(part, ast.Assign) and exchanged_names(part) and not bound_by(part))

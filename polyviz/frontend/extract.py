@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +44,7 @@ from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.other_spellings import with_usual_spellings
 from polyviz.frontend.own_parts import with_own_parts
+from polyviz.frontend.parts import copies_of
 from polyviz.frontend.plain_creations import with_plain_creations
 from polyviz.frontend.program import Program
 from polyviz.frontend.put_together import with_parts_stored
@@ -242,7 +242,7 @@ def _without_lists(source: Source) -> Source:
 def _read(source: Source, sizes: Mapping[str, int], cut: frozenset[int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     # Some passes change lines where they stand, and the text may be read once more.
-    source = with_cut_results(without_nested_functions(replace(source, body=copy.deepcopy(source.body))))
+    source = with_cut_results(without_nested_functions(replace(source, body=tuple(copies_of(source.body)))))
     source = without_loop_else(source, GlobalNames(source))
     source = _without_lists(source)
     source = with_helper_statements(source, GlobalNames(source))

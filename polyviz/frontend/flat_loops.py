@@ -19,6 +19,7 @@ from polyviz.frontend.array_names import bound_by, in_place
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copies_of, copy_of, parts_of, stored_in
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import constant_of, extent_of
 from polyviz.frontend.visited import FreshNames, located, visited
@@ -46,7 +47,7 @@ def with_places(source: Source, names: GlobalNames) -> Source:
     for (v_0, v_1), v in np.ndenumerate(A):
         A[0, 0] += v
     """
-    parts = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.expr)]
+    parts = [part for part in parts_of(*source.body) if isinstance(part, ast.expr)]
     if not any(_flat(part, names) for part in parts):
         return source
     source = _without_names(source, names)
@@ -65,7 +66,7 @@ def _without_names(source: Source, names: GlobalNames) -> Source:
     if source.arguments is None:
         return source
     counts, changed = bindings(source.body), changed_names(source)
-    counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
+    counts.update(part.arg for part in parts_of(source.arguments) if isinstance(part, ast.arg))
     rows: dict[str, ast.expr] = {}
     for node in (one for one in source.body if isinstance(one, ast.Assign) and counts[bound_by(one)] == 1):
         found = _flat(node.value, names)
@@ -88,12 +89,12 @@ class _Named(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self._rows[node.id]) if node.id in self._rows else node
+        return copy_of(self._rows[node.id]) if node.id in self._rows else node
 
 
 def changed_names(source: Source) -> set[str]:
     """The names whose elements are changed, or which have another name, by which they may be."""
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     values = [part.value for part in parts if isinstance(part, ast.Assign)]
     return in_place(source.body) | {one.id for one in values if isinstance(one, ast.Name)}
 
@@ -121,7 +122,7 @@ class _Writer(ast.NodeTransformer):
         self._ranks = ranks_told(source, names)
         self._changed = changed_names(source)
         self._extents = _extents(source.body)
-        loops = [part for one in source.body for part in ast.walk(one) if isinstance(part, ast.For)]
+        loops = [part for part in parts_of(*source.body) if isinstance(part, ast.For)]
         self._elsewhere = _loads(source.body)
         """How often variables of loops are read where no loop has them."""
         for loop in loops:
@@ -200,11 +201,11 @@ class _Writer(ast.NodeTransformer):
                 array = self._measured(size) if self._names.canonical(function) == "range" else None
             case _:
                 return None
-        if array is None or name in _stored(node.body) or self._elsewhere[name]:
+        if array is None or name in stored_in(*node.body) or self._elsewhere[name]:
             return None
         names = self._numbers(name, array)
         placed = _Placed(name, array, names, self)
-        body = visited(placed, copy.deepcopy(node.body)) if names else []
+        body = visited(placed, copies_of(node.body)) if names else []
         alike = [other for other in placed.others if other != array.id]
         if not body or not placed.others or placed.is_stored or (alike and id(node) not in self._outermost):
             return None
@@ -262,7 +263,7 @@ class _Single(ast.NodeTransformer):
         if not rank or (is_copy and isinstance(node.ctx, ast.Store)):
             return node
         index: ast.expr = node.slice if rank == 1 else _place(array, rank, node.slice)
-        return located(copy.deepcopy(ast.Subscript(array, index, node.ctx)), node)
+        return located(copy_of(ast.Subscript(array, index, node.ctx)), node)
 
 
 class _Placed(ast.NodeTransformer):
@@ -311,7 +312,7 @@ def _extents(body: Sequence[ast.stmt]) -> dict[str, tuple[str, int]]:
     """The array and dimension of names for extents, which are given nothing else."""
     counts = bindings(body)
     found: dict[str, tuple[str, int]] = {}
-    for node in (part for one in body for part in ast.walk(one) if isinstance(part, ast.Assign)):
+    for node in (part for part in parts_of(*body) if isinstance(part, ast.Assign)):
         match node:
             case ast.Assign(
                 targets=[ast.Tuple(elts=targets)], value=ast.Attribute(value=ast.Name(id=array), attr="shape")
@@ -356,11 +357,6 @@ def _same_shape(first: str, second: str) -> ast.stmt:
     return ast.Assert(ast.Compare(shapes[0], [ast.Eq()], [shapes[1]]))
 
 
-def _stored(body: Iterable[ast.stmt]) -> set[str]:
-    parts = (part for node in body for part in ast.walk(node))
-    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-
-
 def _loads(body: Iterable[ast.stmt]) -> Counter[str]:
-    parts = (part for node in body for part in ast.walk(node))
+    parts = parts_of(*body)
     return Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))

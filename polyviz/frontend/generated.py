@@ -7,7 +7,6 @@ shape, ``np.arange(n * m).reshape(n, m)``.
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
@@ -18,6 +17,7 @@ from polyviz.frontend.diagonals import offset_of
 from polyviz.frontend.functions import GENERATORS, INTEGER_TYPES, PURE, arguments_of, named_arguments
 from polyviz.frontend.integers import is_integral
 from polyviz.frontend.literals import SUM
+from polyviz.frontend.parts import copies_of, copy_of, parts_of
 from polyviz.frontend.regions import Axis, call_of, constant_of, difference, extent_of
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _filled(node: ast.Call, name: str, expressions: ExpressionReader) -> Generat
     lengths = _lengths(shape, expressions)
     if not lengths:
         return None
-    made = Generated(tuple(map(_positions, lengths)), lambda _: copy.deepcopy(fill))
+    made = Generated(tuple(map(_positions, lengths)), lambda _: copy_of(fill))
     return _of_type(made, given["dtype"], name, expressions) if "dtype" in given else made
 
 
@@ -100,7 +100,7 @@ def _lengths(shape: ast.expr, expressions: ExpressionReader) -> list[ast.expr]:
         rank = expressions.shape_of(shape.value).rank
         return [extent_of(shape.value, axis) for axis in range(rank)]
     parts = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
-    is_plain = not any(isinstance(one, ast.Starred | ast.Slice) for part in parts for one in ast.walk(part))
+    is_plain = not any(isinstance(one, ast.Starred | ast.Slice) for one in parts_of(*parts))
     return list(parts) if is_plain and all(is_integral(expressions.read(one)) for one in parts) else []
 
 
@@ -186,7 +186,7 @@ def _elements(node: ast.expr, expressions: ExpressionReader) -> Generated | None
 
 
 def _cell(array: ast.Name, places: Sequence[ast.expr]) -> ast.expr:
-    parts = [copy.deepcopy(one) for one in places]
+    parts = copies_of(places)
     index = parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load())
     return ast.Subscript(ast.Name(array.id, ast.Load()), index, ast.Load())
 
@@ -224,7 +224,7 @@ def _reshaped(node: ast.expr, expressions: ExpressionReader) -> Generated | None
     def value(places: Sequence[ast.expr]) -> ast.expr:
         place = places[0]
         for length, other in zip(lengths[1:], places[1:], strict=True):
-            place = ast.BinOp(ast.BinOp(place, ast.Mult(), copy.deepcopy(length)), ast.Add(), other)
+            place = ast.BinOp(ast.BinOp(place, ast.Mult(), copy_of(length)), ast.Add(), other)
         return vector.value([place])
 
     return Generated(tuple(map(_positions, lengths)), value)
@@ -239,7 +239,7 @@ def _other_shape(length: ast.expr, shape: Sequence[ast.expr]) -> list[ast.expr] 
     if counts - wanted or len(open_places) > 1 or (rest and not open_places):
         return None
     nodes = {ast.unparse(part): part for part in _factors(length)}
-    parts = [copy.deepcopy(nodes[text]) for text in rest] or [ast.Constant(1)]
+    parts = [copy_of(nodes[text]) for text in rest] or [ast.Constant(1)]
     missing = reduce(lambda one, other: ast.BinOp(one, ast.Mult(), other), parts)
     return [missing if place in open_places else one for place, one in enumerate(shape)]
 

@@ -8,11 +8,11 @@ So is ``sum(x)``, which adds up the elements of ``x`` from left to right.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.literals import SUM
+from polyviz.frontend.parts import copy_of, names_in, parts_of
 from polyviz.frontend.visited import FreshNames, Renamed, located, visited
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def without_generators(source: Source, names: GlobalNames) -> Source:
         total += A[i_2]
     s = 2 * total
     """
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     calls = {part.func.id for part in parts if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)}
     if "sum" not in calls and not any(isinstance(part, ast.ListComp) for part in parts):
         return source
@@ -107,10 +107,10 @@ class _Statements(ast.NodeTransformer):
     def _added(self, summed: _Summed, before: list[ast.stmt], value: ast.expr) -> ast.expr:
         total = self._fresh.like("total")
         inner = summed.each
-        own = [part.id for one in inner.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)]
+        own = [part.id for one in inner.generators for part in parts_of(one.target) if isinstance(part, ast.Name)]
         renamed = Renamed({name: self._fresh.like(name) for name in own})
         self.own |= {total, *renamed.names.values()}
-        inner = renamed.visit(copy.deepcopy(inner))
+        inner = renamed.visit(copy_of(inner))
         added = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), inner.elt)
         body: list[ast.stmt] = visited(self, [added])
         for one in reversed(inner.generators):
@@ -132,16 +132,12 @@ def _is_simple(generators: Sequence[ast.comprehension]) -> bool:
     """Whether each generator has names that no other has, and runs over what is known before it."""
     if not all(_is_named(one.target) and not one.is_async for one in generators):
         return False
-    names = [_names(one.target) for one in generators]
+    names = [names_in(one.target) for one in generators]
     later = [set().union(*names[place:]) for place in range(len(names))]
-    is_known_before = not any(_names(one.iter) & other for one, other in zip(generators, later, strict=True))
+    is_known_before = not any(names_in(one.iter) & other for one, other in zip(generators, later, strict=True))
     return sum(map(len, names)) == len(set().union(*names)) and is_known_before
 
 
 def _is_named(target: ast.expr) -> bool:
     """Whether ``target`` is a name, or several of them."""
     return isinstance(target, ast.Name) or (isinstance(target, ast.Tuple) and all(map(_is_named, target.elts)))
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by, mentions
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.parts import copies_of, parts_of, uses_in
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import FreshNames, located
 
@@ -43,7 +43,7 @@ def with_own_arrays(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    arguments = [one for one in ast.walk(source.arguments) if isinstance(one, ast.arg)]
+    arguments = [one for one in parts_of(source.arguments) if isinstance(one, ast.arg)]
     known = {one.arg for one in arguments if rank_of_annotation(one.annotation)}
     given = {one.arg for one in arguments}
     fresh = FreshNames(source, names)
@@ -137,7 +137,7 @@ class _Handed:
         self._arrays = arrays
         self._given = given
         self._bindings = bindings(body)
-        self._mentions = _mentions(body)
+        self._mentions = uses_in(*body)
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """``body`` with one name where there were two."""
@@ -160,10 +160,10 @@ class _Handed:
         if not name or other not in self._arrays.arrays - self._given or self._bindings[other] != 1:
             return None
         start = next((at for at in range(place) if bound_by(body[at]) == other), None)
-        if start is None or _mentions(body[start : place + 1])[other] != self._mentions[other]:
+        if start is None or uses_in(*body[start : place + 1])[other] != self._mentions[other]:
             return None
         between = body[start:place]
-        jumps = any(isinstance(part, _JUMPS) for one in between for part in ast.walk(one))
+        jumps = any(isinstance(part, _JUMPS) for part in parts_of(*between))
         first = body[start]
         is_made = isinstance(first, ast.Assign) and self._arrays.makes(first.value)
         return start if is_made and not jumps and not any(mentions(one, name) for one in between) else None
@@ -180,12 +180,8 @@ def with_blocks(node: ast.stmt, write: Callable[[list[ast.stmt]], list[ast.stmt]
 
 
 def _renamed(body: Iterable[ast.stmt], name: str, own: str) -> list[ast.stmt]:
-    copied = copy.deepcopy(list(body))
-    for part in (part for node in copied for part in ast.walk(node)):
+    copied = copies_of(body)
+    for part in parts_of(*copied):
         if isinstance(part, ast.Name) and part.id == name:
             part.id = own
     return copied
-
-
-def _mentions(body: Iterable[ast.stmt]) -> Counter[str]:
-    return Counter(part.id for node in body for part in ast.walk(node) if isinstance(part, ast.Name))

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.helper_lines import inside_of
+from polyviz.frontend.parts import parts_of
 from polyviz.model.expression import Binary, Conditional, Expression, walk
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class NoExpressionError(Exception):
 
 def assigned_names(helper: ast.FunctionDef) -> frozenset[str]:
     """The names that ``helper`` assigns, which are its own."""
-    parts = (part for node in helper.body for part in ast.walk(node))
+    parts = parts_of(*helper.body)
     return frozenset(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
 
 
@@ -128,7 +129,7 @@ def _choice(test: Expression, then: Expression, otherwise: Expression) -> Expres
 
 
 def _may_return(node: ast.stmt) -> bool:
-    return any(isinstance(part, ast.Return) for part in ast.walk(node))
+    return any(isinstance(part, ast.Return) for part in parts_of(node))
 
 
 def _are_names(nodes: list[ast.expr]) -> bool:

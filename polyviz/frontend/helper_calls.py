@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import MAKERS
+from polyviz.frontend.parts import argument_names, parts_of, stored_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +17,7 @@ _MADE_BY = {name.rpartition(".")[2] for name in MAKERS} | {"copy"}
 
 def stored_names(body: Iterable[ast.stmt]) -> set[str]:
     """The names that ``body`` assigns."""
-    parts = (part for node in body for part in ast.walk(node))
-    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return stored_in(*body)
 
 
 def is_expression(helper: ast.FunctionDef) -> bool:
@@ -51,7 +51,7 @@ def operands(helper: ast.FunctionDef) -> set[str]:
     ['c', 'd']
     """
     found: list[ast.expr | None] = []
-    for part in (part for node in helper.body for part in ast.walk(node)):
+    for part in parts_of(*helper.body):
         match part:
             case ast.BinOp(left=left, right=right):
                 found += [left, right]
@@ -65,7 +65,7 @@ def operands(helper: ast.FunctionDef) -> set[str]:
 def changes_arrays(helper: ast.FunctionDef) -> bool:
     """Whether ``helper`` may change an array that it was given, itself or by what it calls."""
     made = _made(helper)
-    for part in (part for node in helper.body for part in ast.walk(node)):
+    for part in parts_of(*helper.body):
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
             return True
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and _base(part) not in made:
@@ -77,8 +77,8 @@ def changes_arrays(helper: ast.FunctionDef) -> bool:
 
 def _made(helper: ast.FunctionDef) -> set[str]:
     """The names whose values are all made by ``helper``: nobody else has them."""
-    made, others = set(), {one.arg for one in ast.walk(helper.args) if isinstance(one, ast.arg)}
-    for part in (part for node in helper.body for part in ast.walk(node)):
+    made, others = set(), argument_names(helper.args)
+    for part in parts_of(*helper.body):
         match part:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Constant()):
                 made.add(name)

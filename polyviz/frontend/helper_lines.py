@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from polyviz.errors import Span, caret_excerpt
+from polyviz.frontend.parts import parts_of
 
 _KEY = "stands_in"
 
@@ -27,7 +28,7 @@ def with_lines(helper: ast.FunctionDef, text: str, indent: int = 0) -> ast.Funct
         # The parser counts bytes of UTF-8, people count characters.
         return len(lines[line - 1][:offset].decode(errors="ignore")) + 1 + indent
 
-    for node in (part for one in (helper, *helper.body) for part in ast.walk(one)):
+    for node in parts_of(helper, *helper.body):
         if isinstance(node, ast.expr | ast.stmt):
             first, last = node.lineno, node.end_lineno or node.lineno
             ends = column(first, node.col_offset), column(last, node.end_col_offset or node.col_offset)

@@ -22,6 +22,7 @@ from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expre
 from polyviz.frontend.helper_size import call_size
 from polyviz.frontend.library import library_helper
 from polyviz.frontend.loop_else import without_loop_else
+from polyviz.frontend.parts import argument_names, copies_of, copy_of, names_in, names_of, parts_of
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.usage import subscript_chain
@@ -55,10 +56,10 @@ def with_helper_statements(source: Source, names: GlobalNames) -> Source:
         t += x[i]
     y[0] = 2 * t
     """
-    stated = ast.walk(source.arguments) if source.arguments else ()
+    stated = parts_of(source.arguments)
     ranks = {one.arg: rank_of_annotation(one.annotation) or 0 for one in stated if isinstance(one, ast.arg)}
     arrays = ArrayNames(source.body, names, [name for name, rank in ranks.items() if rank])
-    calls = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part for part in parts_of(*source.body) if isinstance(part, ast.Call)]
     if not any(names.helper(call.func) or library_helper(call, names, arrays.computes) for call in calls):
         return source
     writer = _Writer(source, names, arrays, ranks)
@@ -173,7 +174,7 @@ class _Writer:
         given = given_values(helper, call)
         if is_simple and not self._has_arrays([*helper.body, *call.args]) and not self._gets_arrays(helper, given):
             return None
-        if any(isinstance(part, _UNREADABLE) for node in helper.body for part in ast.walk(node)):
+        if any(isinstance(part, _UNREADABLE) for part in parts_of(*helper.body)):
             return None
         if (self._source.is_cell and self._makes_arrays(helper)) or (changes_arrays(helper) and not way.is_alone):
             return None
@@ -217,10 +218,10 @@ class _Writer:
     ) -> ast.expr | None:
         self.changed = True
         stored = stored_names(body)
-        read = {part.id for node in body for part in ast.walk(node) if isinstance(part, ast.Name)}
+        read = names_in(*body)
         values: dict[str, ast.expr] = {}
         for name, value in given.items():
-            if name not in read and not any(isinstance(part, ast.Call) for part in ast.walk(value)):
+            if name not in read and not any(isinstance(part, ast.Call) for part in parts_of(value)):
                 continue  # a row that nobody looks at
             if name in stored or not self._stands_for_itself(value):
                 own = self._own(name)
@@ -259,9 +260,9 @@ class _Writer:
         inner = self._names.of_helper(call.func)
         own = without_absent(self._of_helper(helper), none)
         body = list(one_return(without_loop_else(own, inner), inner).body)
-        if any(isinstance(part, ast.Return) for node in body[:-1] for part in ast.walk(node)):
+        if any(isinstance(part, ast.Return) for part in parts_of(*body[:-1])):
             return None
-        if body and not isinstance(body[-1], ast.Return) and any(isinstance(p, ast.Return) for p in ast.walk(body[-1])):
+        if body and not isinstance(body[-1], ast.Return) and any(isinstance(p, ast.Return) for p in parts_of(body[-1])):
             return None
         constants = self._constants(body, _arguments(helper.args) | stored_names(body), inner)
         if constants is None:
@@ -271,7 +272,7 @@ class _Writer:
     def _constants(self, body: Sequence[ast.stmt], own: set[str], inner: GlobalNames) -> dict[str, ast.expr] | None:
         """The numbers that the names of ``body`` are which mean something else here; None where one is no number."""
         found: dict[str, ast.expr] = {}
-        parts = [part for node in body for part in ast.walk(node) if isinstance(part, ast.Name)]
+        parts = list(names_of(*body))
         for part in {part.id: part for part in parts if part.id not in own}.values():
             is_free = part.id not in self._callers
             if is_free and (inner is self._names or self._is_same(part, inner)):
@@ -295,15 +296,16 @@ class _Writer:
         """Whether ``helper`` is one expression, with all that it calls."""
         if not is_expression(helper):
             return False
-        calls = (part for node in helper.body for part in ast.walk(node) if isinstance(part, ast.Call))
+        calls = (part for part in parts_of(*helper.body) if isinstance(part, ast.Call))
         called = [one for one in (self._names.helper(call.func) for call in calls) if one is not None]
         around = (*around, helper.name)
         return all(one.name in around or self._is_expression(one, around) for one in called)
 
     def _has_arrays(self, parts: Sequence[ast.AST]) -> bool:
         """Whether ``parts`` compute with whole arrays, for certain."""
-        for part in (one for node in parts for one in ast.walk(node)):
-            if isinstance(part, ast.MatMult | ast.Slice):
+        for part in parts_of(*parts):
+            is_product = isinstance(part, ast.BinOp | ast.AugAssign) and isinstance(part.op, ast.MatMult)
+            if is_product or isinstance(part, ast.Slice):
                 return True
             if isinstance(part, ast.Call) and self._names.helper(part.func) is None:
                 called = self._names.canonical(part.func) or ""
@@ -312,7 +314,7 @@ class _Writer:
         return False
 
     def _makes_arrays(self, helper: ast.FunctionDef) -> bool:
-        calls = (part for node in helper.body for part in ast.walk(node) if isinstance(part, ast.Call))
+        calls = (part for part in parts_of(*helper.body) if isinstance(part, ast.Call))
         return any((self._names.canonical(call.func) or "") in MAKERS for call in calls)
 
 
@@ -333,18 +335,18 @@ class _PutIn(ast.NodeTransformer):
 
     def written(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """``body`` with the values, each statement at the place of the call."""
-        return visited(self, copy.deepcopy(list(body)))
+        return visited(self, copies_of(body))
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         """``node`` with the values, at the place of the call."""
         if isinstance(node, ast.Name) and node.id in self._values:
-            value = copy.deepcopy(self._values[node.id])
+            value = copy_of(self._values[node.id])
             if isinstance(value, ast.Name):
                 value.ctx = node.ctx
             node = value
         else:
             self.generic_visit(node)
-        for part in ast.walk(node):
+        for part in parts_of(node):
             if isinstance(part, ast.stmt | ast.expr | ast.keyword):
                 ast.copy_location(part, self._call)
         return _taken(node) if isinstance(node, ast.If) else node
@@ -372,4 +374,4 @@ def _one_by_one(node: ast.stmt, own: set[str]) -> list[ast.stmt]:
 
 
 def _arguments(arguments: ast.arguments | None) -> set[str]:
-    return {part.arg for part in ast.walk(arguments) if isinstance(part, ast.arg)} if arguments is not None else set()
+    return argument_names(arguments) if arguments is not None else set()

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.ranks import ranks_told
 from polyviz.frontend.regions import constant_of, extent_of
 from polyviz.frontend.visited import FreshNames, located, visited
@@ -45,7 +46,7 @@ def with_named_places(source: Source, names: GlobalNames) -> Source:
 def _place_names(body: Iterable[ast.stmt], names: GlobalNames) -> dict[str, int]:
     """The names that loops over places have for one, and how often these loops read them."""
     found: dict[str, int] = {}
-    for part in (part for node in body for part in ast.walk(node)):
+    for part in parts_of(*body):
         name = _place_name(part, names)
         if name:
             found[name.id] = (
@@ -76,7 +77,7 @@ class _Writer(ast.NodeTransformer):
         self._fresh = FreshNames(source, names)
         self._read_inside = _place_names(source.body, names)
         self._read = _loads(source.body)
-        hidden = [_Hidden(self._read_inside).visit(copy.deepcopy(node)) for node in source.body]
+        hidden = [_Hidden(self._read_inside).visit(copy_of(node)) for node in source.body]
         self._ranks = ranks_told(replace(source, body=tuple(hidden)), names)
         self.found: set[str] = set()
         self.own: set[str] = set()
@@ -104,7 +105,7 @@ class _Writer(ast.NodeTransformer):
 
     def _is_of_loop(self, name: ast.Name, node: ast.For) -> bool:
         """Whether ``name`` means what the loop says wherever it is read, in this loop or another one over places."""
-        parts = (part for one in node.body for part in ast.walk(one))
+        parts = parts_of(*node.body)
         stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         return name.id not in stored and self._read[name.id] == self._read_inside[name.id]
 
@@ -241,5 +242,5 @@ def _listed(part: ast.expr) -> list[ast.expr]:
 
 
 def _loads(body: Iterable[ast.stmt]) -> Counter[str]:
-    parts = (part for node in body for part in ast.walk(node))
+    parts = parts_of(*body)
     return Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))

@@ -15,6 +15,7 @@ from polyviz.frontend.integer_forms import is_integer_form
 from polyviz.frontend.integers import constant_integer, is_integral
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.loops import Header, plus, scaled, sum_of
+from polyviz.frontend.parts import stored_in
 from polyviz.model.expression import Binary, Constant, Expression, Name, walk
 
 if TYPE_CHECKING:
@@ -67,8 +68,7 @@ def advance(value: Expression, beginning: Name) -> Expression | None:
 
 def assigned(body: Iterable[ast.stmt]) -> set[str]:
     """The names that ``body`` may give another value."""
-    parts = (part for statement in body for part in ast.walk(statement))
-    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return stored_in(*body)
 
 
 def ends_of(

@@ -6,8 +6,9 @@ What follows a ``continue`` moves into the arms of the conditions that do not ge
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TYPE_CHECKING
+
+from polyviz.frontend.parts import copies_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +71,7 @@ def _split(statement: ast.If, rest: list[ast.stmt], left: list[int]) -> ast.If |
     if left[0] < 0:
         return None
     then = _without([*statement.body, *rest], left)
-    otherwise = _without([*statement.orelse, *copy.deepcopy(rest)], left)
+    otherwise = _without([*statement.orelse, *copies_of(rest)], left)
     if then is None or otherwise is None:
         return None
     split = ast.copy_location(ast.If(statement.test, then or [ast.Pass()], otherwise), statement)
@@ -80,4 +81,4 @@ def _split(statement: ast.If, rest: list[ast.stmt], left: list[int]) -> ast.If |
 
 
 def _size(node: ast.AST) -> int:
-    return sum(1 for _ in ast.walk(node))
+    return len(parts_of(node))

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.new_arrays import Running
+from polyviz.frontend.parts import copies_of, copy_of, parts_of
 from polyviz.frontend.regions import difference
 from polyviz.frontend.visited import FreshNames, visited
 
@@ -67,8 +67,8 @@ class _Writer(ast.NodeTransformer):
             return node
         own = self._fresh.like(f"{name}_at")
         self.own.add(own)
-        body = copy.deepcopy(node.body)
-        for part in (part for one in body for part in ast.walk(one)):
+        body = copies_of(node.body)
+        for part in parts_of(*body):
             if isinstance(part, ast.Name) and part.id == name:
                 part.id = own
         kept = ast.Assign([node.target], ast.Name(own, ast.Load()))
@@ -78,7 +78,7 @@ class _Writer(ast.NodeTransformer):
 
     def _before(self, node: ast.For, name: str) -> list[ast.stmt]:
         """What gives the variable a value in every iteration of the loops around, where that changes no result."""
-        is_steady = not any(self._stores[part.id] for part in ast.walk(node.iter) if isinstance(part, ast.Name))
+        is_steady = not any(self._stores[part.id] for part in parts_of(node.iter) if isinstance(part, ast.Name))
         if not is_steady or self._stores[name] > 1:
             return []
         zero = _at(ast.Assign([node.target], ast.Constant(0)), node.target)
@@ -96,7 +96,7 @@ class _Writer(ast.NodeTransformer):
         """Where a range begins and ends, with the numbers that these are in the notebook."""
         if not isinstance(node, ast.Call) or self._names.canonical(node.func) != "range" or len(node.args) > 2:
             return None
-        arguments = [copy.deepcopy(one) for one in node.args]
+        arguments = [copy_of(one) for one in node.args]
         given = arguments if len(arguments) == 2 else [ast.Constant(0), *arguments]
         values = [literal_number(self._number(one), {}) for one in given]
         pairs = [(one, value) for one, value in zip(given, values, strict=True) if type(value) is int]
@@ -108,12 +108,12 @@ class _Writer(ast.NodeTransformer):
 
 
 def _names(nodes: Iterable[ast.AST], context: type[ast.expr_context]) -> Counter[str]:
-    parts = (part for node in nodes for part in ast.walk(node))
+    parts = parts_of(*nodes)
     return Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, context))
 
 
 def _at(node: ast.AST, place: ast.AST) -> ast.stmt:
     """``node`` and all its parts at the ``place`` in the text."""
-    for part in ast.walk(node):
+    for part in parts_of(node):
         ast.copy_location(part, place)
     return node  # type: ignore[return-value]

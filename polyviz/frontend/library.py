@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.own_names import OwnName
+from polyviz.frontend.parts import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +126,7 @@ def own_helper(text: str) -> ast.FunctionDef:
     """The function of ``text``, in which ``np``, ``abs`` and ``float`` are those of everybody."""
     found = ast.parse(text).body[0]
     assert isinstance(found, ast.FunctionDef)
-    for part in ast.walk(found):
+    for part in parts_of(found):
         if isinstance(part, ast.Name) and part.id in ("np", "abs", "float"):
             part.id = OwnName(part.id)  # whatever the program calls so
     return found

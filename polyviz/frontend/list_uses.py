@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import mentions
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def one_by_one(node: ast.stmt) -> list[ast.stmt]:
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
             names = {one.id for one in targets if isinstance(one, ast.Name)}
-            lists = any(isinstance(part, ast.List | ast.ListComp) for one in values for part in ast.walk(one))
+            lists = any(isinstance(part, ast.List | ast.ListComp) for part in parts_of(*values))
             is_read = any(mentions(one, name) for one in values for name in names)
             if lists and not is_read and len(names) == len(targets) == len(values):
                 return [located(ast.Assign([one], value), node) for one, value in zip(targets, values, strict=True)]
@@ -36,7 +37,7 @@ def one_by_one(node: ast.stmt) -> list[ast.stmt]:
 
 def uses_as_array(body: Sequence[ast.stmt], names: GlobalNames) -> ListUses:
     """The names that ``body`` gives a list once, empty or written by a comprehension, and that may be arrays."""
-    parts = [part for node in body for part in ast.walk(node)]
+    parts = parts_of(*body)
     stored = Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
     found = set()
     for part in parts:

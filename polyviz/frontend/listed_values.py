@@ -8,7 +8,6 @@ array of another type; calls in which there are none are refused (``Running``).
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from polyviz.frontend.list_uses import is_array_of, one_by_one, uses_as_array
 from polyviz.frontend.literals import ELEMENTS
 from polyviz.frontend.new_arrays import running
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copies_of, copy_of, names_of, parts_of
 from polyviz.frontend.regions import call_of, difference
 from polyviz.frontend.visited import FreshNames, Renamed, located, visited
 
@@ -47,12 +47,12 @@ def with_filled_arrays(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     is_python = not any(name in stored or names.knows(name) for name in ("range", "enumerate", "zip", "len", "sum"))
     if not is_python or not any(isinstance(part, ast.ListComp | ast.List) for part in parts):
         return source
-    body = [line for node in copy.deepcopy(source.body) for line in one_by_one(node)]
+    body = [line for node in copies_of(source.body) for line in one_by_one(node)]
     fresh = FreshNames(source, names)
     uses = uses_as_array(body, names)
     arrays = ArrayNames(body, names)
@@ -101,7 +101,7 @@ def _length(iterable: ast.expr) -> ast.expr | None:
 
 def _made(name: str, runs: Sequence[_Run], kinds: Sequence[ast.expr], node: ast.AST) -> list[ast.stmt]:
     """The lines that make the array ``name`` for the values of loops inside each other."""
-    lengths = [copy.deepcopy(one.length) for one in runs]
+    lengths = [copy_of(one.length) for one in runs]
     kind = [*kinds, ast.Constant("float64", ELEMENTS)][0]
     empty = ast.Call(numpy_function("empty"), [ast.Tuple(lengths, ast.Load())], [ast.keyword("dtype", kind)])
     made = located(ast.Assign([ast.Name(name, ast.Store())], empty), node)
@@ -151,7 +151,7 @@ class _Comprehensions:
         if found is None:
             return None
         runs, element = found
-        index: list[ast.expr] = [copy.deepcopy(one.place) for one in runs]
+        index: list[ast.expr] = [copy_of(one.place) for one in runs]
         target = ast.Subscript(
             ast.Name(name, ast.Load()), index[0] if len(index) == 1 else ast.Tuple(index, ast.Load()), ast.Store()
         )
@@ -170,14 +170,14 @@ class _Comprehensions:
             is_plain = len(inner.generators) == 1 and not one.ifs and not one.is_async
             if not is_plain or len(runs) == _DEEPEST or any(mentions(one.iter, name) for name in own):
                 return None
-            targets = [part.id for part in ast.walk(one.target) if isinstance(part, ast.Name)]
+            targets = [part.id for part in names_of(one.target)]
             renamed = Renamed({name: self._fresh.like(name) for name in targets})
-            run = _run_of(renamed.visit(copy.deepcopy(one.target)), one.iter, self._fresh)
+            run = _run_of(renamed.visit(copy_of(one.target)), one.iter, self._fresh)
             if run is None:
                 return None
             runs.append(run)
             own |= set(renamed.names.values())
-            inner = renamed.visit(copy.deepcopy(inner.elt))
+            inner = renamed.visit(copy_of(inner.elt))
         return runs, inner
 
 
@@ -237,7 +237,7 @@ class _Appended:
                 is_number = not mentions(value, name) and not self._is_array(value)
             case _:
                 return None
-        used = [part.id for one in (run.target, run.length) for part in ast.walk(one) if isinstance(part, ast.Name)]
+        used = [part.id for one in (run.target, run.length) for part in parts_of(one) if isinstance(part, ast.Name)]
         if not is_number or stored_names(loop.body) & {*used}:
             return None
         store = ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), run.place, ast.Store())], value)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.jumps import ends_early
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def without_loop_else(source: Source, names: GlobalNames) -> Source:
     if left == 0:
         A[0] = v
     """
-    if not any(_has_else(part) for node in source.body for part in ast.walk(node)):
+    if not any(_has_else(part) for part in parts_of(*source.body)):
         return source
     writer = _Writer(FreshNames(source, names))
     body = tuple(writer.block(source.body, None))

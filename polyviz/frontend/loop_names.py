@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.array_names import mentions
+from polyviz.frontend.parts import copies_of, parts_of
 from polyviz.frontend.visited import FreshNames
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def with_loop_names(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    loops = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.For)]
+    loops = [part for part in parts_of(*source.body) if isinstance(part, ast.For)]
     variables = {id(loop.target) for loop in loops}
     stored = {part.id for part in _stores(source.body) if id(part) not in variables}
     if not any(isinstance(loop.target, ast.Name) and loop.target.id in stored for loop in loops):
@@ -75,15 +76,15 @@ class _Writer:
 
     def _renamed(self, node: ast.For, rest: Sequence[ast.stmt], around: Around) -> ast.For:
         name = node.target.id if isinstance(node.target, ast.Name) else ""
-        inside = [part for one in node.body for part in ast.walk(one)]
+        inside = parts_of(*node.body)
         is_bound = any(isinstance(part, ast.arg) and part.arg == name for part in inside)
         is_kept = is_bound or name not in self._stored or any(part.id == name for part in _stores(node.body))
         if is_kept or node.orelse or _is_read_behind(name, rest, around):
             return copy.copy(node)
         own = self._fresh.like(f"{name}_at")
         self.own.add(own)
-        written = ast.copy_location(ast.For(copy.copy(node.target), node.iter, copy.deepcopy(node.body), []), node)
-        for part in (part for one in (written.target, *written.body) for part in ast.walk(one)):
+        written = ast.copy_location(ast.For(copy.copy(node.target), node.iter, copies_of(node.body), []), node)
+        for part in parts_of(written.target, *written.body):
             if isinstance(part, ast.Name) and part.id == name:
                 part.id = own
         return written
@@ -142,9 +143,9 @@ def _targets(node: ast.For | ast.While) -> Iterator[ast.Name]:
 
 
 def _stores(body: Iterable[ast.AST]) -> Iterator[ast.Name]:
-    parts = (part for node in body for part in ast.walk(node))
+    parts = parts_of(*body)
     return (part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
 
 
 def _jumps(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    return (part for node in body for part in ast.walk(node) if isinstance(part, ast.Break | ast.Continue))
+    return (part for part in parts_of(*body) if isinstance(part, ast.Break | ast.Continue))

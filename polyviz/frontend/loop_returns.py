@@ -11,6 +11,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _steady(source: Source, jumps: Sequence[ast.Return]) -> dict[int, str]:
         part.id
         for node in source.body
         for loop in _loops(node)
-        for part in ast.walk(loop)
+        for part in parts_of(loop)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
     }
     columns = [{one.id if isinstance(one, ast.Name) else "" for one in row} for row in zip(*rows, strict=True)]
@@ -137,8 +138,8 @@ class _Writer:
 
 
 def _loops(node: ast.stmt) -> Iterator[ast.For | ast.While]:
-    return (part for part in ast.walk(node) if isinstance(part, ast.For | ast.While))
+    return (part for part in parts_of(node) if isinstance(part, ast.For | ast.While))
 
 
 def _returns(body: Iterable[ast.stmt]) -> Iterator[ast.Return]:
-    return (part for node in body for part in ast.walk(node) if isinstance(part, ast.Return))
+    return (part for part in parts_of(*body) if isinstance(part, ast.Return))

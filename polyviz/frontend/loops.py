@@ -11,6 +11,7 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
+from polyviz.frontend.parts import parts_of
 from polyviz.model.expression import Binary, Call, Compare, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> E
 
 
 def _divides(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Div) for part in ast.walk(node))
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div) for part in parts_of(node))
 
 
 def _is_float_scalar(program: Program, value: Expression) -> bool:

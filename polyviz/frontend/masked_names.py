@@ -6,13 +6,13 @@ How many there are is known only when the loops run, so there is no array of the
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by, in_place, mentions
 from polyviz.frontend.masks import is_mask
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of, names_in, parts_of
 from polyviz.frontend.visited import located, visited
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def without_masked_names(source: Source, names: GlobalNames) -> Source:
 
 class _Writer:
     def __init__(self, source: Source, names: GlobalNames) -> None:
-        parts = [part for node in source.body for part in ast.walk(node)]
+        parts = parts_of(*source.body)
         stored = [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-        given = [part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)]
+        given = [part.arg for part in parts_of(source.arguments) if isinstance(part, ast.arg)]
         self._once = {name for name in stored if [*stored, *given].count(name) == 1}
         self._changed = in_place(source.body)
         self._arrays = ArrayNames(source.body, names)
@@ -76,14 +76,14 @@ class _Writer:
         """Whether ``name`` means ``value`` at all its uses, which are in ``rest``."""
         uses = [place for place, node in enumerate(rest) if mentions(node, name)]
         total = sum(isinstance(part, ast.Name) and part.id == name for part in self._parts)
-        inside = [part for node in rest for part in ast.walk(node)]
+        inside = parts_of(*rest)
         here = sum(isinstance(part, ast.Name) and part.id == name for part in inside)
         if not uses or here + 1 < total or name not in self._once or name in self._changed:
             return False
         until = rest[: uses[-1] + 1]
-        asked = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        asked = names_in(value)
         asked |= {other for one in asked for other in self._arrays.shared(one)}
-        parts = [part for node in until for part in ast.walk(node)]
+        parts = parts_of(*until)
         stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         return not asked & (stored | in_place(until))
 
@@ -96,7 +96,7 @@ class _Named(ast.NodeTransformer):
         self._value = value
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self._value) if node.id == self._name else node
+        return copy_of(self._value) if node.id == self._name else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node:
@@ -119,5 +119,5 @@ class _Named(ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[return-value]  # a subscript stays an expression
 
     def _count(self, node: ast.expr) -> ast.expr:
-        mask = copy.deepcopy(self._value.slice)
+        mask = copy_of(self._value.slice)
         return located(ast.Call(numpy_function("count_nonzero"), [mask], []), node)

@@ -11,6 +11,8 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from polyviz.frontend.parts import copy_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sized
 
@@ -61,7 +63,7 @@ def unmasked(
     >>> ast.unparse(unmasked(value, mask, lambda node: isinstance(node, ast.Call)))
     '2 * b - sum(b[a > 3])'
     """
-    result: ast.expr = _Unmasked(ast.dump(mask), is_apart, number=number).visit(copy.deepcopy(value))
+    result: ast.expr = _Unmasked(ast.dump(mask), is_apart, number=number).visit(copy_of(value))
     return result
 
 

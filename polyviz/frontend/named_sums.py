@@ -7,8 +7,9 @@ array without elements adds up to nothing.
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TYPE_CHECKING, cast
+
+from polyviz.frontend.parts import copy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,5 +60,5 @@ class NamedSums(ast.NodeTransformer):
         named = self._named(node)
         found = self._before[already:]
         if any(line is begin for line in found for begin in self._begins):
-            self._before[already:] = [ast.If(copy.deepcopy(test), found, [])]
+            self._before[already:] = [ast.If(copy_of(test), found, [])]
         return named

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from polyviz.frontend.parts import copy_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,11 +43,11 @@ def without_nested_functions(source: Source) -> Source:
     if any(free[name] & _bound(one) for name, one in found.items()):
         return source  # a name that one function passes on to another is its own there
     calls = _Calls(free)
-    helpers = {name: _with_arguments(calls.visit(copy.deepcopy(one)), free[name]) for name, one in found.items()}
+    helpers = {name: _with_arguments(calls.visit(copy_of(one)), free[name]) for name, one in found.items()}
     rest = [node for node in source.body if (one := _function(node)) is None or one.name not in found]
     return replace(
         source,
-        body=tuple(calls.visit(copy.deepcopy(node)) for node in rest),
+        body=tuple(calls.visit(copy_of(node)) for node in rest),
         helpers={**source.helpers, **helpers},
     )
 
@@ -67,12 +68,12 @@ def _is_only_called(name: str, body: Sequence[ast.stmt]) -> bool:
     place = next(place for place, node in enumerate(body) if (one := _function(node)) and one.name == name)
     rest = body[place + 1 :]
     uses, calls = Counter[str](), Counter[str]()
-    for part in (part for node in body for part in ast.walk(node)):
+    for part in parts_of(*body):
         if isinstance(part, ast.Name):
             uses[part.id] += 1
         if isinstance(part, ast.FunctionDef):
             uses[part.name] += 1
-    for part in (part for node in rest for part in ast.walk(node)):
+    for part in parts_of(*rest):
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
             calls[part.func.id] += 1
     return uses[name] == calls[name] + 1
@@ -83,7 +84,7 @@ def _is_plain(function: ast.FunctionDef) -> bool:
     others = [*function.decorator_list, arguments.vararg, arguments.kwarg]
     defaults = [*arguments.defaults, *(one for one in arguments.kw_defaults if one is not None)]
     is_constant = all(isinstance(one, ast.Constant) for one in defaults)
-    inside = (part for node in function.body for part in ast.walk(node))
+    inside = parts_of(*function.body)
     return not any(others) and is_constant and not any(isinstance(part, _INSIDE) for part in inside)
 
 
@@ -92,7 +93,7 @@ def _bound(function: ast.FunctionDef) -> set[str]:
 
 
 def _free(function: ast.FunctionDef) -> set[str]:
-    parts = (part for node in function.body for part in ast.walk(node))
+    parts = parts_of(*function.body)
     return {part.id for part in parts if isinstance(part, ast.Name)} - _bound(function)
 
 
@@ -105,12 +106,12 @@ def _with_called(
 
 
 def _stored(body: Iterable[ast.stmt]) -> dict[str, None]:
-    parts = (part for node in body if not isinstance(node, ast.FunctionDef) for part in ast.walk(node))
+    parts = (part for node in body if not isinstance(node, ast.FunctionDef) for part in parts_of(node))
     return {part.id: None for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def _arguments(arguments: ast.arguments | None) -> dict[str, None]:
-    parts = ast.walk(arguments) if arguments is not None else ()
+    parts = parts_of(arguments)
     return {part.arg: None for part in parts if isinstance(part, ast.arg)}
 
 

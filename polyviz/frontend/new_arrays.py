@@ -16,6 +16,7 @@ from polyviz.frontend.array_names import mentions
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import argument_names, copies_of, copy_of, names_of, parts_of
 from polyviz.frontend.regions import call_of, difference, extent_of
 from polyviz.frontend.visited import located
 
@@ -94,7 +95,7 @@ class _Writer:
         self._is_cell = source.is_cell
         self._uses = _uses(source.body)
         self._stored = bindings(source.body)
-        arguments = {part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)}
+        arguments = argument_names(source.arguments)
         once = {name for name, count in self._stored.items() if count == 1} - arguments
         given = () if source.is_cell else _values(source.body)
         self._values = {name: value for name, value in given if name in once}
@@ -200,7 +201,8 @@ class _Writer:
         fills = _FILLS | ({"full": given[0]} if given else {})
         if kind not in fills or not call.args:
             return None
-        value = copy.deepcopy(fills[kind])
+        fill = fills[kind]
+        value = fill if fill is None else copy_of(fill)
         if canonical in CREATORS:
             call = copy.copy(call)
             call.args = [clipped(call.args[0]), *call.args[1:]]
@@ -222,7 +224,7 @@ class _Steady(ast.NodeTransformer):
     def creation(self, new: _New) -> _New | None:
         """``new`` of what is known before the loops; None where that is not known."""
         try:
-            return replace(new, creation=self.visit(copy.deepcopy(new.creation)))
+            return replace(new, creation=self.visit(copy_of(new.creation)))
         except _Unsteady:
             return None
 
@@ -251,7 +253,7 @@ class _Steady(ast.NodeTransformer):
         value = self._values.get(node.id)
         if value is None or not _is_size(value) or mentions(value, node.id):
             raise _Unsteady
-        known: ast.expr = self.visit(copy.deepcopy(value))
+        known: ast.expr = self.visit(copy_of(value))
         return located(known, node)
 
     def _check_array(self, node: ast.Name) -> None:
@@ -261,7 +263,7 @@ class _Steady(ast.NodeTransformer):
 
 def _values(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
     """What names are given, one by one; of several that get a shape, each has its extent."""
-    for node in (part for one in body for part in ast.walk(one)):
+    for node in parts_of(*body):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield name, value
@@ -327,18 +329,18 @@ def clipped(shape: ast.expr) -> ast.expr:
 def running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
     """The line that asks for each of ``lengths`` to be more than 0, at the place of ``node``."""
     line = Running()
-    line.lengths = [copy.deepcopy(length) for length in lengths]
+    line.lengths = copies_of(lengths)
     return located(line, node)
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
-    return [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return list(names_of(*nodes))
 
 
 def bindings(nodes: Iterable[ast.AST]) -> Counter[str]:
     """How often names are given something; ``B += x`` changes the elements of an array and leaves it where it is."""
     nodes = list(nodes)
-    augmented = [part.target for node in nodes for part in ast.walk(node) if isinstance(part, ast.AugAssign)]
+    augmented = [part.target for part in parts_of(*nodes) if isinstance(part, ast.AugAssign)]
     stored = Counter(part.id for part in _names(nodes) if isinstance(part.ctx, ast.Store))
     return stored - Counter(target.id for target in augmented if isinstance(target, ast.Name))
 

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import UNIVERSAL
+from polyviz.frontend.parts import copies_of
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
@@ -77,7 +77,7 @@ class _Writer(ast.NodeTransformer):
                 value=ast.Call(func=ast.Name(id="divmod"), args=[first, second], keywords=[]),
             ) if not self._names.knows("divmod"):
                 parts = [ast.BinOp(first, operator, second) for operator in (ast.FloorDiv(), ast.Mod())]
-                node.value = located(ast.Tuple([copy.deepcopy(one) for one in parts], ast.Load()), node.value)
+                node.value = located(ast.Tuple(copies_of(parts), ast.Load()), node.value)
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:

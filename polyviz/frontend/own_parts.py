@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.array_names import binds, bound_by, mentions
 from polyviz.frontend.array_parts import is_view, is_walked
+from polyviz.frontend.parts import argument_names, copy_of, parts_of
 from polyviz.frontend.ranks import least_ranks, ranks_told
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, Renamed
@@ -44,7 +45,7 @@ def with_own_parts(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    given = {one.arg for one in ast.walk(source.arguments) if isinstance(one, ast.arg)}
+    given = argument_names(source.arguments)
     fresh = FreshNames(source, names)
     body = list(source.body)
     for name in _several(source, names, given):
@@ -54,7 +55,7 @@ def with_own_parts(source: Source, names: GlobalNames) -> Source:
 
 def _several(source: Source, names: GlobalNames, given: set[str]) -> list[str]:
     """The names that are given a part of an array and something else, being an argument counted, one at a time."""
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     assigned = [(bound_by(part), part.value) for part in parts if isinstance(part, ast.Assign) and bound_by(part)]
     bound = [name for name, _ in assigned]
     repeated = {name for name in bound if bound.count(name) + (name in given) > 1}
@@ -143,7 +144,7 @@ class _Writer:
         return ast.copy_location(ast.Assign([name], value), node)
 
     def _renamed(self, node: Node, current: str) -> Node:
-        written: Node = Renamed({self._name: current}).visit(copy.deepcopy(node))
+        written: Node = Renamed({self._name: current}).visit(copy_of(node))
         return written
 
 

@@ -21,6 +21,7 @@ from polyviz.frontend.limits import limit
 from polyviz.frontend.literals import NUMBERS, literal_number, literal_table
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located, visited
 
@@ -64,7 +65,7 @@ def _numbers(source: Source, names: GlobalNames) -> dict[str, ast.expr]:
     """The names that are given a number at the beginning of a line of the function, and nothing else."""
     counts = bindings(source.body)
     if source.arguments is not None:
-        counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
+        counts.update(part.arg for part in parts_of(source.arguments) if isinstance(part, ast.arg))
     lines = [node for node in source.body if isinstance(node, ast.Assign) and counts[bound_by(node)] == 1]
     return {bound_by(node): node.value for node in lines if _is_number(node.value, names)}
 
@@ -104,7 +105,7 @@ class _Writer(ast.NodeTransformer):
             return self._plain(node) if isinstance(node, ast.Assign) else [node]
         parts = _Inside(self._is_of_numbers, self._fresh)
         is_alone = isinstance(node, ast.Assign) and bool(bound_by(node)) and self._is_of_numbers(node.value)
-        value = node.value if is_alone else parts.visit(copy.deepcopy(node.value))
+        value = node.value if is_alone else parts.visit(copy_of(node.value))
         if parts.before:
             node = copy.copy(node)
             node.value = value
@@ -172,7 +173,7 @@ class _Writer(ast.NodeTransformer):
         is_like = isinstance(kind, ast.Attribute) and kind.attr == "dtype"
         if not is_like or len(rest) > 1 or self._names.canonical(function) not in ("numpy.eye", "numpy.identity"):
             return None
-        shape = ast.Tuple([copy.deepcopy(one) for one in (rows, (rest or [rows])[0])], ast.Load())
+        shape = ast.Tuple([copy_of(one) for one in (rows, (rest or [rows])[0])], ast.Load())
         empty = ast.Call(numpy_function("empty"), [shape], [])
         empty.keywords = [ast.keyword("dtype", kind)]
         everything = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(...), ast.Store())
@@ -215,7 +216,7 @@ class _Writer(ast.NodeTransformer):
         return located(empty, value), [located(line, value) for line in lines]
 
     def _is_computed(self, fill: ast.expr) -> bool:
-        parts = list(ast.walk(fill))
+        parts = parts_of(fill)
         names = {part.id for part in parts if isinstance(part, ast.Name)}
         return bool(names & self._assigned) or any(isinstance(part, ast.Subscript) for part in parts)
 
@@ -224,7 +225,7 @@ class _Writer(ast.NodeTransformer):
         if not isinstance(value, ast.Call) or len(value.args) < 2 or self._names.canonical(value.func) != "numpy.full":
             return None
         shape, fill, *rest = value.args
-        filled = _Numbers(self._numbers).visit(copy.deepcopy(fill))
+        filled = _Numbers(self._numbers).visit(copy_of(fill))
         return located(ast.Call(value.func, [shape, filled, *rest], value.keywords), value)
 
     def _computed(self, value: ast.expr) -> ast.expr | None:
@@ -339,8 +340,8 @@ class _Numbers(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._numbers:
             return node
-        number = copy.deepcopy(self._numbers[node.id])
-        for part in ast.walk(number):
+        number = copy_of(self._numbers[node.id])
+        for part in parts_of(number):
             if isinstance(part, ast.expr):
                 ast.copy_location(part, node)
         return number

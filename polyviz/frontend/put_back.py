@@ -15,6 +15,7 @@ from polyviz.frontend.array_names import mentions
 from polyviz.frontend.handed_over import with_blocks
 from polyviz.frontend.literals import EXCHANGED, RETURNED
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of
 from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
@@ -131,4 +132,4 @@ def _copied(array: ast.expr, target: str) -> list[ast.stmt]:
     """The lines that make ``target`` a copy of ``array``."""
     made = ast.Call(numpy_function("empty_like"), [array], [])
     everything = ast.Subscript(ast.Name(target, ast.Load()), ast.Constant(..., RETURNED), ast.Store())
-    return [ast.Assign([ast.Name(target, ast.Store())], made), ast.Assign([everything], copy.deepcopy(array))]
+    return [ast.Assign([ast.Name(target, ast.Store())], made), ast.Assign([everything], copy_of(array))]

@@ -7,13 +7,13 @@ name on a line before.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.array_names import mentions
 from polyviz.frontend.literals import PARTS
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copies_of, copy_of
 from polyviz.frontend.ranks import rank_of, ranks_followed
 from polyviz.frontend.regions import constant_of, extent_of, is_new_axis
 from polyviz.frontend.usage import subscript_chain
@@ -140,7 +140,7 @@ class _Writer(LinesBefore, ast.NodeTransformer):
 
     def _part(self, value: ast.expr) -> _Part | None:
         """``value`` with a name, behind the line that gives it that; None where its dimensions are not known."""
-        value = cast("ast.expr", self.visit(copy.deepcopy(value)))
+        value = cast("ast.expr", self.visit(copy_of(value)))
         if isinstance(value, ast.List | ast.Tuple):
             value = located(ast.Call(numpy_function("array"), [value], []), value)
             rank: int | None = 1
@@ -194,4 +194,4 @@ class _Writer(LinesBefore, ast.NodeTransformer):
             index = place[0] if len(place) == 1 else ast.Tuple(place, ast.Load())
             target = ast.Subscript(ast.Name(name, ast.Load()), index, ast.Store())
             lines.append(ast.Assign([target], part.value))
-        return [copy.deepcopy(line) for line in lines]
+        return copies_of(lines)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, PURE
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.regions import is_new_axis
 from polyviz.frontend.summed import summed_by
 from polyviz.frontend.symbols import rank_of_annotation
@@ -54,11 +55,11 @@ def find_ranks(source: Source, usage: Usage, canonical: Canonical) -> None:
     """
     if source.arguments is None:
         return
-    arguments = [part for part in ast.walk(source.arguments) if isinstance(part, ast.arg)]
+    arguments = [part for part in parts_of(source.arguments) if isinstance(part, ast.arg)]
     stated_ranks = {one.arg: rank_of_annotation(one.annotation) for one in arguments}
     usage.ranks |= {name: rank for name, rank in stated_ranks.items() if rank and name not in usage.ranks}
     body, names = source.body, list(stated_ranks)
-    parts = [part for node in body for part in ast.walk(node)]
+    parts = parts_of(*body)
     least = _least(parts, canonical)
     known_of = {**dict.fromkeys(usage.least_ranks, 1), **least}
     open_names = [one for one in names if one in known_of and one not in usage.ranks and not usage.subscripts.get(one)]
@@ -91,7 +92,7 @@ def least_ranks(source: Source, names: GlobalNames) -> dict[str, int]:
     (2, 1)
     """
     usage = look_at(source.body, names.canonical, names.helper)
-    parts = ast.walk(source.arguments) if source.arguments is not None else ()
+    parts = parts_of(source.arguments)
     stated = {one.arg: rank_of_annotation(one.annotation) for one in parts if isinstance(one, ast.arg)}
     values = {name: names.value(name) for name in usage.names} if source.is_cell else {}
     around = {name: value.ndim for name, value in values.items() if isinstance(value, np.ndarray)}
@@ -114,14 +115,14 @@ def ranks_told(source: Source, names: GlobalNames) -> dict[str, int]:
     usage = look_at(source.body, names.canonical, names.helper)
     told = {name: rank for name, rank in least_ranks(source, names).items() if rank > 1}
     told |= {name: _known(name, usage) for name in (*usage.subscripts, *usage.ranks) if name not in told}
-    arguments = ast.walk(source.arguments) if source.arguments is not None else ()
+    arguments = parts_of(source.arguments)
     stated = {one.arg: rank_of_annotation(one.annotation) for one in arguments if isinstance(one, ast.arg)}
     told |= {name: rank for name, rank in stated.items() if rank}
     if source.is_cell:
         around = {name: names.value(name) for name in usage.names}
         told |= {name: value.ndim for name, value in around.items() if isinstance(value, np.ndarray)}
     reader = _Reader(told, set(), names.canonical)
-    for node in (part for one in source.body for part in ast.walk(one)):
+    for node in parts_of(*source.body):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp() as value):
                 made = _of_value(reader, value)
@@ -140,11 +141,11 @@ def ranks_followed(source: Source, names: GlobalNames) -> dict[str, int]:
     {'A': 2, 'c': 0, 'row': 1, 'b': 1}
     """
     known, given = ranks_told(source, names), dict[str, set[int | None]]()
-    arguments = ast.walk(source.arguments) if source.arguments is not None else ()
+    arguments = parts_of(source.arguments)
     # Of an argument that is an array the text tells it, or the call, with which it is read again otherwise.
     known = {**{one.arg: 0 for one in arguments if isinstance(one, ast.arg)}, **known}
     told = set(known)
-    for node in (part for one in source.body for part in ast.walk(one)):
+    for node in parts_of(*source.body):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in told:
                 rank = rank_of(value, known, names)

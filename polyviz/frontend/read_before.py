@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import names_in, parts_of
 from polyviz.frontend.usage import subscript_chain
 
 if TYPE_CHECKING:
@@ -29,16 +30,12 @@ def read_before(node: ast.expr) -> set[str]:
 
 def with_new_elements(nodes: Iterable[ast.AST]) -> set[str]:
     """The arrays of which an element is stored in ``nodes``."""
-    parts = (part for node in nodes for part in ast.walk(node))
+    parts = parts_of(*nodes)
     cells = (part for part in parts if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store))
-    return {name for cell in cells for name in _names(cell.value)}
+    return {name for cell in cells for name in names_in(cell.value)}
 
 
 def _read_elements(node: ast.AST) -> set[str]:
     """The names of which something in brackets is read in ``node``, but for extents."""
-    cells = (part for part in ast.walk(node) if isinstance(part, ast.Subscript))
-    return {name for cell in cells if not isinstance(cell.value, ast.Attribute) for name in _names(cell.value)}
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    cells = (part for part in parts_of(node) if isinstance(part, ast.Subscript))
+    return {name for cell in cells if not isinstance(cell.value, ast.Attribute) for name in names_in(cell.value)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.refuse import Refusal
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def renamed(target: str, value: str, arrays: Collection[str], *, is_made: bool =
 
 def renaming(base: ast.expr, body: Sequence[ast.stmt]) -> tuple[ast.AST, Refusal] | None:
     """The line of the loops ``body`` that gives the name ``base`` to another array, and what is said of it."""
-    parts = [part for node in body for part in ast.walk(node)]
+    parts = parts_of(*body)
     arrays = {one.value.id for one in parts if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name)}
     lines = [one for one in parts if isinstance(one, ast.Assign)]
     made = {part.id for line in lines for part in line.targets if isinstance(part, ast.Name)}

@@ -8,7 +8,6 @@ is made of (``polyviz.codegen.made_arrays``).
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.list_uses import ListUses, is_array_of, one_by_one
 from polyviz.frontend.literals import LISTED
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copies_of, parts_of
 from polyviz.frontend.regions import call_of
 from polyviz.frontend.visited import located, visited
 
@@ -58,7 +58,7 @@ def with_repeated_lists(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    body = [line for node in copy.deepcopy(source.body) for line in one_by_one(node)]
+    body = [line for node in copies_of(source.body) for line in one_by_one(node)]
     stored = stored_names(body)
     if any(name in stored or names.knows(name) for name in ("range", "len", *_OF_ROWS)):
         return source
@@ -74,7 +74,7 @@ def _repeated(node: ast.expr) -> _Repeated | None:
     match node:
         case ast.BinOp(ast.List(elts=[value]), ast.Mult(), length) | ast.BinOp(length, ast.Mult(), ast.List([value])):
             others = (ast.List, ast.ListComp, ast.Starred, ast.Tuple)
-            is_number = not any(isinstance(part, others) for one in (value, length) for part in ast.walk(one))
+            is_number = not any(isinstance(part, others) for one in (value, length) for part in parts_of(one))
             return _Repeated((length,), value) if is_number else None
         case ast.ListComp(
             elt=inner,
@@ -92,7 +92,7 @@ def _repeated(node: ast.expr) -> _Repeated | None:
 
 def _is_written_down(node: ast.expr) -> bool:
     """Whether ``node`` is a number that the text says: ``-1``, ``10**9``, ``math.inf``, ``float("inf")``."""
-    parts = list(ast.walk(node))
+    parts = parts_of(node)
     bases = [part.value for part in parts if isinstance(part, ast.Attribute)]
     names = [part for part in parts if isinstance(part, ast.Name) and part.id != "float" and part not in bases]
     return not names and not any(isinstance(part, ast.List | ast.ListComp) for part in parts)
@@ -103,7 +103,7 @@ class _Uses:
 
     def __init__(self, body: Sequence[ast.stmt], names: GlobalNames) -> None:
         self._names = names
-        parts = [part for node in body for part in ast.walk(node)]
+        parts = parts_of(*body)
         self._parents = {child: part for part in parts for child in ast.iter_child_nodes(part)}
         found: dict[str, _Repeated] = {}
         for part in parts:

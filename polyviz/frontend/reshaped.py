@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.array_names import bound_by
 from polyviz.frontend.flat_loops import changed_names
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import argument_names, copies_of, copy_of, names_of, parts_of
 from polyviz.frontend.ranks import rank_of, ranks_followed, ranks_told
 from polyviz.frontend.regions import call_of, constant_of, difference, extent_of
 from polyviz.frontend.visited import FreshNames, located, visited
@@ -55,14 +56,14 @@ class Reshaped:
         for index, extent in zip(given, self.indices, strict=True):
             behind = -(constant_of(index) or 0)
             place = difference(extent, ast.Constant(behind)) if behind > 0 else index
-            conditions.append(copy.deepcopy(ast.Compare(place, [ast.GtE()], [ast.Constant(0)])))
-            conditions.append(copy.deepcopy(ast.Compare(place, [ast.Lt()], [extent])))
+            conditions.append(copy_of(ast.Compare(place, [ast.GtE()], [ast.Constant(0)])))
+            conditions.append(copy_of(ast.Compare(place, [ast.Lt()], [extent])))
             places.append(place)
         return ast.Subscript(ast.Name(self.base.id, ast.Load()), _number(places, self.indices), ast.Load())
 
     def extent(self, axis: int, conditions: list[ast.expr]) -> ast.expr | None:
         """How long it is along ``axis``."""
-        return copy.deepcopy(self.indices[axis]) if 0 <= axis < len(self.indices) else None
+        return copy_of(self.indices[axis]) if 0 <= axis < len(self.indices) else None
 
 
 def reshaped(name: str, value: ast.expr, rank: int) -> Reshaped | None:
@@ -102,7 +103,7 @@ def with_columns(source: Source, names: GlobalNames) -> Source:
     >>> print(ast.unparse(with_columns(source, GlobalNames(source)).body[0]))
     return A - A.mean(axis=1)[:, None]
     """
-    if not any(getattr(part, "attr", "") == "reshape" for node in source.body for part in ast.walk(node)):
+    if not any(getattr(part, "attr", "") == "reshape" for part in parts_of(*source.body)):
         return source
     return replace(source, body=tuple(visited(_Columns(ranks_followed(source, names), names), source.body)))
 
@@ -147,7 +148,7 @@ def with_reshaped_copies(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None or not any(
         isinstance(part, ast.Attribute) and part.attr in ("reshape", "ravel", "flatten")
-        for node in source.body for part in ast.walk(node)
+        for part in parts_of(*source.body)
     ):  # fmt: skip
         return source
     writer = _Writer(source, names)
@@ -158,7 +159,7 @@ class _Writer(ast.NodeTransformer):
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._ranks = ranks_told(source, names)
         self._changed = changed_names(source)
-        self._arguments = {part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)}
+        self._arguments = argument_names(source.arguments)
         self._fresh = FreshNames(source, names)
         self._before: list[ast.stmt] = []
 
@@ -177,11 +178,11 @@ class _Writer(ast.NodeTransformer):
         is_seen = isinstance(node, ast.Return) and isinstance(value, ast.Call)
         written = copy.copy(node)
         # What is stored in a copy would be lost: only what is read may be one.
-        written.value = None if value is None else self.visit(copy.deepcopy(value))
+        written.value = None if value is None else self.visit(copy_of(value))
         if is_seen and isinstance(written.value, ast.Name) and self._before:
             written.value = self._view_of(written.value, value)
         if name and isinstance(written.value, ast.Attribute) and written.value.attr == "T" and self._before:
-            shared = {name, *(part.id for part in ast.walk(node) if isinstance(part, ast.Name))}
+            shared = {name, *(part.id for part in names_of(node))}
             if shared & self._changed:
                 return [node]  # a view, in which changes would be seen
             written.value = located(ast.Call(ast.Attribute(written.value, "copy", ast.Load()), [], []), node)
@@ -239,12 +240,12 @@ class _Writer(ast.NodeTransformer):
         target = ast.Subscript(ast.Name(name, ast.Load()), ends[0], ast.Store())
         body: list[ast.stmt] = [ast.Assign([target], ast.Subscript(ast.Name(base.id, ast.Load()), ends[1], ast.Load()))]
         for one, extent in reversed(list(zip(names, walked, strict=True))):
-            body = [ast.For(ast.Name(one, ast.Store()), call_of("range", copy.deepcopy(extent)), body, [])]
+            body = [ast.For(ast.Name(one, ast.Store()), call_of("range", copy_of(extent)), body, [])]
         kind = ast.Attribute(ast.Name(base.id, ast.Load()), "dtype", ast.Load())
-        extents = ast.Tuple([copy.deepcopy(one) for one in shape], ast.Load())
+        extents = ast.Tuple(copies_of(shape), ast.Load())
         empty = ast.Call(numpy_function("empty"), [extents], [ast.keyword("dtype", kind)])
         made = ast.Assign([ast.Name(name, ast.Store())], empty)
-        return [located(copy.deepcopy(line), node) for line in (made, *body)]
+        return [located(copy_of(line), node) for line in (made, *body)]
 
 
 def _product(parts: Sequence[ast.expr]) -> ast.expr:
@@ -256,7 +257,7 @@ def _product(parts: Sequence[ast.expr]) -> ast.expr:
 
 def _number(places: Sequence[ast.expr], extents: Sequence[ast.expr]) -> ast.expr:
     """The number, in one row, of the element at ``places``."""
-    whole = copy.deepcopy(places[0])
+    whole = copy_of(places[0])
     for place, extent in zip(places[1:], extents[1:], strict=True):
-        whole = ast.BinOp(ast.BinOp(whole, ast.Mult(), copy.deepcopy(extent)), ast.Add(), copy.deepcopy(place))
+        whole = ast.BinOp(ast.BinOp(whole, ast.Mult(), copy_of(extent)), ast.Add(), copy_of(place))
     return whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from polyviz.frontend.literals import RETURNED
 from polyviz.frontend.loop_returns import out_of_loops
 from polyviz.frontend.new_arrays import bindings, clipped
 from polyviz.frontend.own_names import numpy_function
+from polyviz.frontend.parts import copy_of, names_in, parts_of
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import located
 from polyviz.model.unused_names import unused_name
@@ -54,7 +54,7 @@ def one_return(source: Source, names: GlobalNames) -> Source:
     if len(given) < len(values) or not _always(body):
         return source
     if _are_the_same(given, written, names):
-        return replace(source, body=(*_replaced(body, []), copy.deepcopy(returns[-1])))
+        return replace(source, body=(*_replaced(body, []), copy_of(returns[-1])))
     if len({len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in given}) > 1:
         return source
     return _with_results(source, written, body, given, names) or source
@@ -65,7 +65,7 @@ def _with_results(
 ) -> Source | None:
     """``source`` whose numbers get a name in each branch, beside arrays that all branches return, and copies of
     arrays of which each branch returns another one; None where others are returned."""
-    end = copy.deepcopy(next(reversed(list(_returns(source.body)))))
+    end = copy_of(next(reversed(list(_returns(source.body)))))
     columns = list(zip(*map(_each, given), strict=True))
     same = [_are_the_same(column, written, names) for column in columns]
     copied = [not one and _are_there(column, written, names) for column, one in zip(columns, same, strict=True)]
@@ -77,7 +77,7 @@ def _with_results(
     arrays = {name: column[0] for name, column, one in zip(results, columns, copied, strict=True) if name and one}
     body = [*body[:-1], *(_made_like(name, value) for name, value in arrays.items()), body[-1]]
     named = [
-        copy.deepcopy(column[-1]) if name is None else ast.copy_location(ast.Name(name, ast.Load()), end)
+        copy_of(column[-1]) if name is None else ast.copy_location(ast.Name(name, ast.Load()), end)
         for name, column in zip(results, columns, strict=True)
     ]
     is_tuple = isinstance(given[0], ast.Tuple)
@@ -87,7 +87,7 @@ def _with_results(
 
 def _are_there(values: Sequence[ast.expr], source: Source, names: GlobalNames) -> bool:
     """Whether ``values`` are names of arrays that are there before the first of them is returned."""
-    stated = ast.walk(source.arguments) if source.arguments else ()
+    stated = parts_of(source.arguments)
     given = [one for one in stated if isinstance(one, ast.arg)]
     arrays = ArrayNames(source.body, names, [one.arg for one in given if rank_of_annotation(one.annotation)]).arrays
     early = next((place for place, node in enumerate(source.body) if _is_early(node)), len(source.body))
@@ -97,7 +97,7 @@ def _are_there(values: Sequence[ast.expr], source: Source, names: GlobalNames) -
 
 def _made_like(name: str, value: ast.expr) -> ast.stmt:
     """The line that makes the array ``name`` for what is returned, of which ``value`` is one."""
-    call = ast.Call(numpy_function("empty_like"), [copy.deepcopy(value)], [])
+    call = ast.Call(numpy_function("empty_like"), [copy_of(value)], [])
     return located(ast.Assign([ast.Name(name, ast.Store())], call), value)
 
 
@@ -132,7 +132,7 @@ def _clipped(node: ast.stmt, names: GlobalNames) -> ast.stmt:
 
 def _are_the_same(values: Sequence[ast.expr], source: Source, names: GlobalNames) -> bool:
     """Whether ``values`` are all the same names, also of arrays, of what is there before the first is returned."""
-    stated = ast.walk(source.arguments) if source.arguments else ()
+    stated = parts_of(source.arguments)
     given = {one.arg for one in stated if isinstance(one, ast.arg) and rank_of_annotation(one.annotation)}
     arrays = ArrayNames(source.body, names, given).arrays
     parts = values[0].elts if values and isinstance(values[0], ast.Tuple) else values[:1]
@@ -195,7 +195,7 @@ def _replaced(
 
 
 def _returns(body: Iterable[ast.stmt]) -> Iterator[ast.Return]:
-    return (part for node in body for part in ast.walk(node) if isinstance(part, ast.Return))
+    return (part for part in parts_of(*body) if isinstance(part, ast.Return))
 
 
 def _is_none(value: ast.expr | None) -> bool:
@@ -208,13 +208,13 @@ def _whole(values: Sequence[ast.expr]) -> set[str]:
 
 
 def _arrays(source: Source) -> set[str]:
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     return {part.value.id for part in parts if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)}
 
 
 def _fresh(source: Source, names: GlobalNames, width: int) -> list[str]:
-    taken = {part.id for node in source.body for part in ast.walk(node) if isinstance(part, ast.Name)}
-    arguments = ast.walk(source.arguments) if source.arguments else ()
+    taken = names_in(*source.body)
+    arguments = parts_of(source.arguments)
     taken |= {part.arg for part in arguments if isinstance(part, ast.arg)}
 
     def is_taken(stem: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, binds, mentions
+from polyviz.frontend.parts import argument_names, parts_of
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.several_targets import line_for_each
 from polyviz.frontend.visited import FreshNames, Renamed, located, visited
@@ -33,7 +34,7 @@ def without_second_names(source: Source, names: GlobalNames) -> Source:
         return source
     body = [line for node in source.body for line in (line_for_each(node) if _is_of_names(node) else ()) or (node,)]
     arrays = ArrayNames(body, names).arrays
-    given = {one.arg for one in ast.walk(source.arguments) if isinstance(one, ast.arg)}
+    given = argument_names(source.arguments)
     fresh, is_found = FreshNames(source, names), False
     for node in list(body):
         match node:
@@ -74,7 +75,7 @@ class _Lengths(ast.NodeTransformer):
 
     def are_all_that_is_asked(self, body: list[ast.stmt]) -> bool:
         """Whether ``body`` mentions the array for nothing else."""
-        parts = [part for node in body for part in ast.walk(node)]
+        parts = parts_of(*body)
         mentioned = sum(isinstance(part, ast.Name) and part.id == self._name for part in parts)
         return mentioned == sum(isinstance(part, ast.expr) and self._is_length(part) for part in parts)
 

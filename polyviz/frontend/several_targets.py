@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import copy_of, names_in
 from polyviz.frontend.refuse import Refusal
 from polyviz.frontend.regions import loaded
 from polyviz.frontend.usage import subscript_chain
@@ -59,7 +59,7 @@ def _each_value(targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> list
     changed: set[str] = set()
     for target, value in zip(targets, values, strict=True):
         base, indices = subscript_chain(target) if isinstance(target, ast.Subscript) else (target, ())
-        asked = {part.id for node in (value, *indices) for part in ast.walk(node) if isinstance(part, ast.Name)}
+        asked = names_in(value, *indices)
         if changed & asked or not isinstance(base, ast.Name):
             return []
         changed.add(base.id)
@@ -83,11 +83,11 @@ def one_by_one(targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt] |
     parts = [target for target in targets if isinstance(target, ast.Subscript)]
     bases = [_base(part) for part in parts]
     looked_at = [value, *(index for part in parts for index in subscript_chain(part)[1])]
-    names = {part.id for node in looked_at for part in ast.walk(node) if isinstance(part, ast.Name)}
+    names = names_in(*looked_at)
     if len(parts) < len(targets) or names & set(bases) or "" in bases:
         return None
     values = [value, *(loaded(parts[0]) if base == bases[0] else value for base in bases[1:])]
-    return [ast.Assign([part], copy.deepcopy(one)) for part, one in zip(parts, values, strict=True)]
+    return [ast.Assign([part], copy_of(one)) for part, one in zip(parts, values, strict=True)]
 
 
 def line_for_each(node: ast.AST) -> list[ast.stmt]:
@@ -103,7 +103,7 @@ def line_for_each(node: ast.AST) -> list[ast.stmt]:
             named = {one.id for one in targets if isinstance(one, ast.Name)}
         case _:
             return []
-    read = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+    read = names_in(*values)
     if len(named) < len(targets) or len(targets) != len(values) or named & read:
         return []
     pairs = zip(targets, values, strict=True)

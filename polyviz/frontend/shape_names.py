@@ -7,7 +7,6 @@ So it is for types, ``kind = A.dtype`` and ``kind = np.float32``, and for tuples
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from polyviz.frontend.array_names import bound_by, in_place
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.parts import copy_of, names_of, parts_of
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.visited import located, visited
 
@@ -42,9 +42,9 @@ def without_shape_names(source: Source, names: GlobalNames) -> Source:
     if source.arguments is None:
         return source
     counts = bindings(source.body)
-    counts.update(part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg))
+    counts.update(part.arg for part in parts_of(source.arguments) if isinstance(part, ast.arg))
     shapes: dict[str, ast.expr] = {}
-    for part in (part for node in source.body for part in ast.walk(node)):
+    for part in parts_of(*source.body):
         name = bound_by(part)
         if not name or counts[name] != 1 or not isinstance(part, ast.Assign):
             continue
@@ -60,14 +60,14 @@ def without_shape_names(source: Source, names: GlobalNames) -> Source:
 def _tuples(source: Source, counts: Mapping[str, int]) -> dict[str, ast.Tuple]:
     """The tuples of sizes that lines of the function give a name, made of what is given one value in all."""
     changed = in_place(source.body)
-    arguments = ast.walk(source.arguments or ast.Pass())
+    arguments = parts_of(source.arguments)
     once = {name for name, count in counts.items() if count == 1} - changed
     fixed = {one.arg for one in arguments if isinstance(one, ast.arg)} & once
     found: dict[str, ast.Tuple] = {}
     for node in (one for one in source.body if isinstance(one, ast.Assign)):
         if bound_by(node) in once and isinstance(node.value, ast.Tuple) and _are_sizes(node.value.elts, fixed):
             found[bound_by(node)] = node.value
-        fixed.update(once.intersection(part.id for part in ast.walk(node) if isinstance(part, ast.Name)))
+        fixed.update(once.intersection(part.id for part in names_of(node)))
     return found
 
 
@@ -118,8 +118,8 @@ class _Writer(ast.NodeTransformer):
         shape = self._shapes.get(node.id)
         if shape is None or not isinstance(node.ctx, ast.Load):
             return node
-        whole = copy.deepcopy(shape)
-        for part in ast.walk(whole):
+        whole = copy_of(shape)
+        for part in parts_of(whole):
             ast.copy_location(part, node)
         return whole
 

@@ -18,6 +18,7 @@ from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.elements import ElementReader
 from polyviz.frontend.gathered import listed
 from polyviz.frontend.masks import Chosen, mask_along, unmasked
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.rebound import is_rebound, rebound_note
 from polyviz.frontend.refuse import CHOSEN_VALUES, COMPUTED_PLACES
 from polyviz.frontend.regions import (
@@ -291,15 +292,15 @@ class SliceReader:
         """Whether ``node`` reads ``array``, its shape, the element at ``except_at`` and those far from that aside."""
         aside = {
             id(part.value)
-            for part in ast.walk(node)
+            for part in parts_of(node)
             if (isinstance(part, ast.Attribute) and part.attr in ("shape", "size"))
             or (except_at and isinstance(part, ast.Subscript) and is_harmless(part.slice, except_at))
         }
-        calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+        calls = (part for part in parts_of(node) if isinstance(part, ast.Call))
         aside |= {id(part.args[0]) for part in calls if ast.unparse(part.func) == "len" and part.args}
         return any(
             isinstance(part, ast.Name) and id(part) not in aside and self._is(part.id, array)
-            for part in ast.walk(node)
+            for part in parts_of(node)
         )
 
     def _is(self, name: str, array: ArrayDraft) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import re
 import textwrap
@@ -15,6 +14,7 @@ from polyviz.frontend.functions import PURE
 from polyviz.frontend.given import Real, Truths, Value
 from polyviz.frontend.helper_lines import inside_of
 from polyviz.frontend.literals import literal_number
+from polyviz.frontend.parts import copy_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -130,7 +130,7 @@ def with_ranks(source: Source, ranks: Mapping[str, int]) -> Source:
     """
     if source.arguments is None:
         return source
-    arguments = copy.deepcopy(source.arguments)
+    arguments = copy_of(source.arguments)
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if _is_open(one.annotation) and ranks.get(one.arg) and not isinstance(ranks[one.arg], Value):
             one.annotation = ast.Constant(f"float64[{', '.join([':'] * ranks[one.arg])}]")
@@ -325,7 +325,7 @@ def _kernel(functions: list[ast.FunctionDef], rest: list[ast.stmt], source: Sour
     called = {
         node.func.id
         for function in functions
-        for node in ast.walk(function)
+        for node in parts_of(function)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id != function.name
     }
     candidates = [function for function in functions if function.name not in called]

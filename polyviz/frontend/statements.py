@@ -17,6 +17,7 @@ from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.loops import after_loop, read_header
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat, Requirement
+from polyviz.frontend.parts import parts_of
 from polyviz.frontend.refuse import ASSERTED_DATA, EXPRESSIONS, STATEMENTS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
@@ -96,7 +97,7 @@ class StatementReader:
                 "`return` stands outside of a function.",
                 hint="Leave it out: the arrays are changed in place.",
             )
-        makes = isinstance(node, ast.Return) and any(isinstance(part, ast.Call) for part in ast.walk(node))
+        makes = isinstance(node, ast.Return) and any(isinstance(part, ast.Call) for part in parts_of(node))
         if makes and not self._program.iterators:
             return self._program.source.error(
                 node,

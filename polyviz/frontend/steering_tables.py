@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import in_place
 from polyviz.frontend.literals import literal_table
+from polyviz.frontend.parts import names_in, names_of, parts_of
 from polyviz.frontend.usage import subscript_chain
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def steering_tables(body: Sequence[ast.stmt], names: GlobalNames) -> dict[str, T
     >>> steering_tables(source.body, GlobalNames(source))
     {'e': (0, 2)}
     """
-    parts = [part for node in body for part in ast.walk(node)]
+    parts = parts_of(*body)
     stored = Counter(part.id for part in parts if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load))
     changed = in_place(body)
     found = {}
@@ -49,15 +50,15 @@ def steering_tables(body: Sequence[ast.stmt], names: GlobalNames) -> dict[str, T
 
 def steers(loop: ast.For, tables: Collection[str]) -> bool:
     """Whether an element that ``loop`` chooses from one of ``tables`` is in a subscript or a condition of its body."""
-    wanted = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-    parts = [part for node in loop.body for part in ast.walk(node)]
+    wanted = names_in(loop.target)
+    parts = parts_of(*loop.body)
     chosen = {id(part) for part in parts if isinstance(part, ast.Subscript) and _chooses(part, wanted, tables)}
     # A loop over the rows of a table has their elements in its own variables.
     carriers = wanted if isinstance(loop.iter, ast.Name) and loop.iter.id in tables else set[str]()
 
     def is_told(node: ast.AST) -> bool:
         return any(
-            id(part) in chosen or (isinstance(part, ast.Name) and part.id in carriers) for part in ast.walk(node)
+            id(part) in chosen or (isinstance(part, ast.Name) and part.id in carriers) for part in parts_of(node)
         )
 
     assigned = [part for part in parts if isinstance(part, ast.Assign)]
@@ -126,7 +127,7 @@ def _element_of(node: ast.Subscript, depth: int) -> str:
 def _chooses(node: ast.Subscript, wanted: Collection[str], tables: Collection[str]) -> bool:
     base, indices = subscript_chain(node)
     chosen = isinstance(base, ast.Name) and base.id in tables
-    return chosen and any(isinstance(part, ast.Name) and part.id in wanted for one in indices for part in ast.walk(one))
+    return chosen and any(isinstance(part, ast.Name) and part.id in wanted for part in parts_of(*indices))
 
 
 def _places(parts: Iterable[ast.AST], tables: Collection[str]) -> Iterator[ast.expr]:
@@ -142,7 +143,7 @@ def _places(parts: Iterable[ast.AST], tables: Collection[str]) -> Iterator[ast.e
 
 
 def _targets(node: ast.Assign) -> set[str]:
-    names = (part for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name))
+    names = names_of(*node.targets)
     return {name.id for name in names if isinstance(name.ctx, ast.Store)}
 
 
@@ -150,7 +151,7 @@ def without_unused(body: Iterable[ast.stmt], tables: Mapping[str, Table]) -> tup
     """``body`` without the lines that make those of ``tables`` which nothing looks at any more."""
     nodes = list(body)
     loaded = {
-        part.id for node in nodes for part in ast.walk(node)
+        part.id for part in parts_of(*nodes)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
     }  # fmt: skip
     unused = tables.keys() - loaded

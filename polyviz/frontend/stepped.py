@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import mentions
 from polyviz.frontend.gathered import listed
+from polyviz.frontend.parts import copy_of
 from polyviz.frontend.regions import call_of, constant_of, difference, extent_of
 from polyviz.frontend.usage import subscript_chain
 
@@ -69,7 +70,7 @@ def _bounds(part: ast.Slice, extent: ast.expr) -> list[ast.expr]:
         stop = _from_start(part.upper, extent)
         end = call_of("min", stop, extent), call_of("max", stop, ast.Constant(-1))
     forwards = ast.Compare(step, [ast.Gt()], [ast.Constant(0)])
-    return [copy.deepcopy(one) for one in (ast.IfExp(forwards, *first), ast.IfExp(forwards, *end), step)]
+    return [copy_of(one) for one in (ast.IfExp(forwards, *first), ast.IfExp(forwards, *end), step)]
 
 
 def _from_start(bound: ast.expr, extent: ast.expr) -> ast.expr:

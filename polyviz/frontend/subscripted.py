@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.array_parts import is_view, is_walked, listed_indices, with_plain_parts
 from polyviz.frontend.flat_loops import changed_names
+from polyviz.frontend.parts import names_in, parts_of
 from polyviz.frontend.ranks import rank_of, ranks_followed
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, LinesBefore, located, visited
@@ -37,7 +38,7 @@ def with_subscripted_names(source: Source, names: GlobalNames) -> Source:
     computed = x * 2
     return computed[1:]
     """
-    if source.arguments is None or not any(_is_candidate(part) for node in source.body for part in ast.walk(node)):
+    if source.arguments is None or not any(_is_candidate(part) for part in parts_of(*source.body)):
         return source
     source = with_plain_parts(source, names)
     changed = changed_by_any_name(source, names)
@@ -48,12 +49,12 @@ def with_subscripted_names(source: Source, names: GlobalNames) -> Source:
 def changed_by_any_name(source: Source, names: GlobalNames) -> set[str]:
     """The names of arrays whose elements may change, by whatever name."""
     makes = ArrayNames(source.body, names).makes
-    parts = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]
+    parts = [part for part in parts_of(*source.body) if isinstance(part, ast.Assign)]
     shared = [(bound_by(part), part.value) for part in parts if bound_by(part) and not makes(part.value)]
     found = changed_names(source)
     while True:
         values = [value for name, value in shared if name in found]
-        more = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)} - found
+        more = names_in(*values) - found
         if not more:
             return found
         found |= more
@@ -77,7 +78,7 @@ class _Writer(LinesBefore, ast.NodeTransformer):
     def behind(self, node: Computing) -> list[ast.stmt]:
         """``node`` behind the lines that its value asks for."""
         if node.value is not None:
-            named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if bound_by(node) else set()
+            named = names_in(node) if bound_by(node) else set()
             self._whole = node.value if isinstance(node, ast.Return) or named & self._changed else None
         return super().behind(node)
 

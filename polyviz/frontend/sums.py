@@ -8,7 +8,6 @@ not promise.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +16,7 @@ from polyviz.frontend.apart import apart
 from polyviz.frontend.masks import goes_together, mask_of, unmasked
 from polyviz.frontend.named_sums import NamedSums
 from polyviz.frontend.outer import outer_of
+from polyviz.frontend.parts import copy_of
 from polyviz.frontend.ranks import product_factors
 from polyviz.frontend.refuse import LARGEST_CHOSEN
 from polyviz.frontend.regions import (
@@ -91,7 +91,7 @@ class SumReader:
     def named(self, value: ast.expr) -> ast.expr:
         """``value`` with names in the place of sums."""
         named = NamedSums(lambda node: self.value(node, Places()), self.before, self._begins)
-        return cast("ast.expr", named.visit(copy.deepcopy(value)))
+        return cast("ast.expr", named.visit(copy_of(value)))
 
     def shape(self, node: ast.expr) -> list[ast.expr]:
         """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""
@@ -296,7 +296,7 @@ class SumReader:
         """The number of the first largest or smallest element; as for NumPy, what is no number counts as such."""
         best, place = (self._program.parameters.fresh(stem) for stem in ("best", "place"))
         starts = {name: _first(region, axis) for axis, name in zip(axes, names, strict=True)}
-        first = _AtStarts(starts).visit(copy.deepcopy(element))
+        first = _AtStarts(starts).visit(copy_of(element))
         kept = ast.Name(best, ast.Load())
         computed: list[ast.stmt] = []
         if not isinstance(element, ast.Subscript):
@@ -320,7 +320,7 @@ class SumReader:
     ) -> ast.expr:
         """The largest or smallest element, starting with the first: there has to be one, as for NumPy."""
         starts = {name: _first(region, axis) for axis, name in zip(axes, names, strict=True)}
-        first = _AtStarts(starts).visit(copy.deepcopy(element))
+        first = _AtStarts(starts).visit(copy_of(element))
         best = self._program.parameters.fresh("best")
         chosen = call_of_numpy(function, ast.Name(best, ast.Load()), element)
         self._begin(best, first)
@@ -342,7 +342,7 @@ class _AtStarts(ast.NodeTransformer):
         self._starts = starts
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self._starts.get(node.id, node))
+        return copy_of(self._starts.get(node.id, node))
 
 
 def _number(axes: Sequence[Axis], names: Sequence[str]) -> ast.expr:

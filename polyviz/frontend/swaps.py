@@ -9,13 +9,13 @@ nobody can tell, and of those of the caller a note says it.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import ArrayNames, bound_by
 from polyviz.frontend.jumps import jumps_of
 from polyviz.frontend.literals import REBOUND, RETURNED
+from polyviz.frontend.parts import argument_names, copies_of, copy_of, names_in, parts_of
 from polyviz.frontend.regions import call_of, constant_of
 from polyviz.frontend.visited import FreshNames, located
 
@@ -51,9 +51,9 @@ def without_swaps(source: Source, names: GlobalNames) -> Source:
 
 def own_arrays(source: Source, names: GlobalNames) -> frozenset[str]:
     """The arrays that the function makes, and which have one name outside of loops."""
-    arguments = {part.arg for part in ast.walk(source.arguments or ast.Pass()) if isinstance(part, ast.arg)}
+    arguments = argument_names(source.arguments)
     makes = ArrayNames(source.body, names).makes
-    lines = [part for node in source.body for part in ast.walk(node) if isinstance(part, ast.Assign)]
+    lines = [part for part in parts_of(*source.body) if isinstance(part, ast.Assign)]
     made = {bound_by(node) for node in lines if makes(node.value)} - arguments
     plain = [node for node in source.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)]
     made -= {node.value.id for node in plain if isinstance(node.value, ast.Name)} | {bound_by(node) for node in plain}
@@ -104,9 +104,9 @@ def _block(body: list[ast.stmt], around: _Around) -> list[ast.stmt] | None:
         # What the notebook exchanges later, it exchanges whatever was exchanged before.
         marks = [one for one in rest if isinstance(one, Exchanged)]
         rest = [one for one in rest if not isinstance(one, Exchanged)]
-        if _names(rest) & set(swap.names):
+        if names_in(*rest) & set(swap.names):
             # What comes after the last mention is the same in each case, such as the return of a result.
-            last = max(place for place, one in enumerate(rest) if _names([one]) & set(swap.names))
+            last = max(place for place, one in enumerate(rest) if names_in(one) & set(swap.names))
             rest = [*_variants(swap.count, [*swap.meanings], rest[: last + 1], node), *rest[last + 1 :]]
         mark = [swap.mark(), *marks] if around.is_cell else []
         return [*body[:position], swap.loop(), *mark, *rest, *returned]
@@ -153,7 +153,7 @@ class _Swap:
         """What a cell has to make good once it has run."""
         mark = ast.copy_location(Exchanged(), self.node)
         mark.count, mark.names, mark.values = self.count, self.names, self.values
-        for part in ast.walk(mark.count):
+        for part in parts_of(mark.count):
             ast.copy_location(part, self.node)
         return mark
 
@@ -177,7 +177,7 @@ def _returned(swap: _Swap, rest: Sequence[ast.stmt], around: _Around) -> list[as
     values = list(last.value.elts) if isinstance(last.value, ast.Tuple) else [last.value]
     asked = [one.id for one in values if isinstance(one, ast.Name) and one.id in swap.names]
     others = [one for one in values if not (isinstance(one, ast.Name) and one.id in asked)]
-    if not asked or len(set(asked)) < len(asked) or _names(others) & set(swap.names):
+    if not asked or len(set(asked)) < len(asked) or names_in(*others) & set(swap.names):
         return []
     own = {name: around.fresh.like("result") for name in asked}
     lines = [line for name in asked for line in _copies(swap, name, own[name], kind)]
@@ -199,7 +199,7 @@ def _copies(swap: _Swap, name: str, target: str, kind: str) -> list[ast.stmt]:
 
 def _difference(left: ast.expr, right: ast.expr) -> ast.expr:
     is_zero = isinstance(right, ast.Constant) and right.value == 0
-    return copy.deepcopy(left) if is_zero else ast.BinOp(copy.deepcopy(left), ast.Sub(), copy.deepcopy(right))
+    return copy_of(left) if is_zero else ast.BinOp(copy_of(left), ast.Sub(), copy_of(right))
 
 
 def _variants(
@@ -208,10 +208,10 @@ def _variants(
     """``body`` for each of ``meanings``, under the condition that ``count`` exchanges led to it in their circle."""
     chosen = _renamed(body, meanings[-1])
     for number, meant in reversed(list(enumerate(meanings[:-1]))):
-        turn = ast.BinOp(copy.deepcopy(count), ast.Mod(), ast.Constant(len(meanings)))
+        turn = ast.BinOp(copy_of(count), ast.Mod(), ast.Constant(len(meanings)))
         test = ast.Compare(turn, [ast.Eq()], [ast.Constant(number)])
         branch = ast.If(test, _renamed(body, meant), chosen)
-        for part in (branch, *ast.walk(test)):
+        for part in (branch, *parts_of(test)):
             ast.copy_location(part, place)
         branch.end_lineno, branch.end_col_offset = body[-1].end_lineno, body[-1].end_col_offset
         chosen = [branch]
@@ -219,9 +219,9 @@ def _variants(
 
 
 def _renamed(body: Sequence[ast.stmt], meant: Mapping[str, str]) -> list[ast.stmt]:
-    copied = copy.deepcopy(list(body))
+    copied = copies_of(body)
     for node in copied:
-        for part in ast.walk(node):
+        for part in parts_of(node):
             if isinstance(part, ast.Name):
                 part.id = meant.get(part.id, part.id)
     return copied
@@ -255,7 +255,7 @@ def _exchanged(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], t
         body, targets, values, kept = last
         exchanges.append((targets, values))
         kept_names |= kept
-    if kept_names & _names(body):
+    if kept_names & names_in(*body):
         return None
     given: dict[str, str] = {}
     for targets, values in reversed(exchanges):
@@ -305,20 +305,20 @@ def _is_followed(swap: _Swap, body: Sequence[ast.stmt], position: int) -> bool:
     arrays = {
         part.value.id
         for node in around
-        for part in ast.walk(node)
+        for part in parts_of(node)
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
     }
     own = set(swap.names)
     inside = {name for node in swap.body for name in _stored(node)}
     stored = inside.union(*map(_stored, body[position + 1 :]))
     handed_out = any(_hands_out(node, own) for node in body[position + 1 :])
-    steps_are_known = not _names([swap.start, swap.stop]) & stored and not _names([swap.node.target]) & inside
+    steps_are_known = not names_in(swap.start, swap.stop) & stored and not names_in(swap.node.target) & inside
     return own <= arrays and not own & stored and steps_are_known and not handed_out
 
 
 def _hands_out(node: ast.stmt, arrays: set[str]) -> bool:
     """Whether ``node`` returns one of ``arrays``: which one would depend on the number of steps."""
-    for part in ast.walk(node):
+    for part in parts_of(node):
         if isinstance(part, ast.Return) and part.value is not None:
             values = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if any(isinstance(one, ast.Name) and one.id in arrays for one in values):
@@ -327,8 +327,4 @@ def _hands_out(node: ast.stmt, arrays: set[str]) -> bool:
 
 
 def _stored(node: ast.stmt) -> Iterator[str]:
-    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-
-
-def _names(nodes: Sequence[ast.AST]) -> set[str]:
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return (part.id for part in parts_of(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))

@@ -6,10 +6,10 @@ Python counts the elements when it comes there; here it is taken for granted tha
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import located, visited
 
@@ -77,7 +77,7 @@ class _Writer(ast.NodeTransformer):
     """``body``: everything that may give a meaning to a name, or tell that it is an array."""
 
     def __init__(self, body: Sequence[ast.stmt] = ()) -> None:
-        parts = [part for node in body for part in ast.walk(node)]
+        parts = parts_of(*body)
         stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         bases = (part.value for part in parts if isinstance(part, ast.Subscript | ast.Attribute))
         self._open = stored | {base.id for base in bases if isinstance(base, ast.Name)}
@@ -106,7 +106,7 @@ class _Writer(ast.NodeTransformer):
         is_one = len(bases) == len(counts) == 1
         if not rows or not is_one or not _elements(rows[0], names, ast.Load()):
             return node
-        values = [_Elements(place).visit(copy.deepcopy(value)) for place in range(len(names))]
+        values = [_Elements(place).visit(copy_of(value)) for place in range(len(names))]
         written = ast.Assign(node.targets, ast.Tuple(values, ast.Load()))
         return [_of_length(rows[0], len(names), node), located(written, node)]
 
@@ -126,7 +126,7 @@ def _of_length(row: ast.expr, count: int, node: ast.stmt) -> OfLength:
     """That ``row`` has ``count`` elements, at the place of ``node``."""
     base, indices = subscript_chain(row) if isinstance(row, ast.Subscript) else (row, ())
     is_slice = bool(indices) and isinstance(indices[-1], ast.Slice)
-    shape = ast.Attribute(copy.deepcopy(base), "shape", ast.Load())
+    shape = ast.Attribute(copy_of(base), "shape", ast.Load())
     check = OfLength()
     check.extent = ast.Subscript(shape, ast.Constant(len(indices) - is_slice), ast.Load())
     check.count = count
@@ -195,7 +195,7 @@ def _is_several(index: ast.expr) -> bool:
 def _element(
     base: ast.expr, indices: tuple[ast.expr, ...], place: int, context: ast.expr_context
 ) -> ast.expr:
-    element = copy.deepcopy(base)
+    element = copy_of(base)
     for index in indices:
-        element = ast.Subscript(element, copy.deepcopy(index), ast.Load())
+        element = ast.Subscript(element, copy_of(index), ast.Load())
     return ast.Subscript(element, ast.Constant(place), context)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.parts import parts_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -19,7 +21,7 @@ def temporaries_of_data(body: Iterable[ast.stmt]) -> set[str]:
     >>> sorted(temporaries_of_data(ast.parse(program).body))
     ['d', 'e']
     """
-    assigned = [pair for statement in body for node in ast.walk(statement) for pair in _assigned(node)]
+    assigned = [pair for node in parts_of(*body) for pair in _assigned(node)]
     found: set[str] = set()
     while True:
         more = {name for name, value in assigned if _holds_data(value, found)}
@@ -47,7 +49,7 @@ def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _holds_data(value: ast.expr, of_data: set[str]) -> bool:
-    return any(_is_data(part, of_data) for part in ast.walk(value))
+    return any(_is_data(part, of_data) for part in parts_of(value))
 
 
 def _is_data(part: ast.AST, of_data: set[str]) -> bool:

@@ -6,11 +6,11 @@ The largest element is looked for in a loop, which runs where Python comes to it
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.apart import may_be_computed
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.visited import FreshNames, located, visited
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def with_tests_apart(source: Source, names: GlobalNames) -> Source:
     if holds == 1:
         x[0] = 1
     """
-    if source.arguments is None or not any(_is_late(part) for node in source.body for part in ast.walk(node)):
+    if source.arguments is None or not any(_is_late(part) for part in parts_of(*source.body)):
         return source
     return replace(source, body=tuple(visited(_Writer(FreshNames(source, names)), source.body)))
 
@@ -81,7 +81,7 @@ def _deciding(name: str, test: ast.expr) -> Sequence[ast.stmt]:
         arms: list[list[ast.stmt]] = [
             [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))] for value in (1, 0)
         ]
-        return [ast.If(copy.deepcopy(test), *arms)]
+        return [ast.If(copy_of(test), *arms)]
     go_on = 0 if isinstance(test.op, ast.Or) else 1
     lines = list(_deciding(name, test.values[0]))
     for value in test.values[1:]:

@@ -16,6 +16,7 @@ from polyviz.frontend.array_names import bound_by, mentions
 from polyviz.frontend.helper_calls import changes_arrays, stored_names
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_table
+from polyviz.frontend.parts import argument_names, copies_of, names_in, parts_of, uses_in
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.visited import FreshNames, located, visited
 
@@ -45,13 +46,13 @@ def without_tuple_names(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    arguments = {part.arg for part in ast.walk(source.arguments) if isinstance(part, ast.arg)}
+    arguments = argument_names(source.arguments)
     fresh = FreshNames(source, names)
-    body = visited(_Chosen(names, fresh), copy.deepcopy(list(source.body)))
+    body = visited(_Chosen(names, fresh), copies_of(source.body))
     found = {name: length for name, length in _lengths(body, names).items() if name not in arguments}
     parts = {name: [fresh.like(f"{name}_{place}") for place in range(length)] for name, length in found.items()}
     body = visited(_Parts(parts), body)
-    return replace(source, body=tuple(visited(_WrittenOut(_mentions(body), fresh), body)))
+    return replace(source, body=tuple(visited(_WrittenOut(uses_in(*body), fresh), body)))
 
 
 class _Chosen(ast.NodeTransformer):
@@ -92,7 +93,7 @@ class _Chosen(ast.NodeTransformer):
 
 def _lengths(body: Sequence[ast.stmt], names: GlobalNames) -> dict[str, int]:
     """How many values each name of a tuple has, of those whose uses all ask for single values."""
-    parts = [part for node in body for part in ast.walk(node)]
+    parts = parts_of(*body)
     stored = Counter(one.id for one in parts if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
     made: dict[str, list[int]] = {}
     for node in (part for part in parts if isinstance(part, ast.Assign) and bound_by(part)):
@@ -110,7 +111,7 @@ def _length(value: ast.expr, names: GlobalNames) -> int:
     helper = names.helper(value.func) if isinstance(value, ast.Call) else None
     if helper is None:
         return 0
-    returned = [part.value for part in ast.walk(helper) if isinstance(part, ast.Return)]
+    returned = [part.value for part in parts_of(helper) if isinstance(part, ast.Return)]
     counts = {len(one.elts) if isinstance(one, ast.Tuple) else 0 for one in returned}
     return counts.pop() if len(counts) == 1 else 0
 
@@ -193,14 +194,14 @@ class _WrittenOut(ast.NodeTransformer):
         before, values = self._named(node.target, _values(node.iter))
         pairs = [list(_given(node.target, value)) for value in values]
         stored = stored_names(node.body)
-        targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-        named = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+        targets = names_in(node.target)
+        named = names_in(*values)
         fits = all(pairs) and not stored & (targets | named) and not node.orelse and not ends_early(node.body)
         if not named or len(values) > MOST or not fits:
             return node  # loops over numbers alone are written out elsewhere
         body = without_continue(node.body)
-        lines = [one for each in pairs for one in visited(_Named(dict(each)), copy.deepcopy(body))]
-        inside = _mentions([node])
+        lines = [one for each in pairs for one in visited(_Named(dict(each)), copies_of(body))]
+        inside = uses_in(node)
         kept = [(name, value) for name, value in pairs[-1] if self._mentions[name] > inside[name]]
         after = [ast.Assign([ast.Name(name, ast.Store())], value) for name, value in kept]
         return [*(located(one, node) for one in before), *lines, *(located(one, node) for one in after)]
@@ -246,10 +247,6 @@ def _given(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             inner = [list(_given(*pair)) for pair in zip(targets, values, strict=True)]
             if all(inner):
                 yield from (one for pairs in inner for one in pairs)
-
-
-def _mentions(body: Iterable[ast.stmt]) -> Counter[str]:
-    return Counter(part.id for node in body for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 class _Named(ast.NodeTransformer):

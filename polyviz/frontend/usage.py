@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, counts_of
 from polyviz.frontend.integer_forms import MAKES_WHOLE, is_integer_form, is_root, is_size_form
+from polyviz.frontend.parts import names_in, parts_of
 from polyviz.frontend.regions import constant_of, is_new_axis
 from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 
@@ -119,10 +120,6 @@ def _is_mask(index: ast.expr) -> bool:
     return isinstance(index, ast.Compare)
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
 class _Visitor(ast.NodeVisitor):
     def __init__(
         self,
@@ -163,7 +160,7 @@ class _Visitor(ast.NodeVisitor):
         integers = self.usage.affine | self.usage.rounded
         for target, value in self._flows:
             if target not in integers:
-                self.usage.data |= _names(value)
+                self.usage.data |= names_in(value)
 
     def visit_Name(self, node: ast.Name) -> None:
         self.usage.names.add(node.id)
@@ -198,7 +195,7 @@ class _Visitor(ast.NodeVisitor):
         operands = [node.left, *node.comparators]
         if len(operands) == 2 and self._compared_shape(*operands):
             return
-        names = {name for operand in operands for name in _names(operand)}
+        names = {name for operand in operands for name in names_in(operand)}
         if names & self._of_data or not all(is_integer_form(operand) for operand in operands):
             # A threshold for data, or a comparison with a float, says nothing about integers.
             self._visit_at("affine" if self._position == "affine" else "data", *operands)
@@ -329,7 +326,7 @@ class _Visitor(ast.NodeVisitor):
 
     def _is_scaled(self, node: ast.BinOp) -> bool:
         """Whether names are multiplied with names, or an iteration is divided by one: affine it is in neither case."""
-        left, right = (_names(part) for part in (node.left, node.right))
+        left, right = (names_in(part) for part in (node.left, node.right))
         if isinstance(node.op, ast.Div):
             return bool(right) and bool((left | right) & (self.usage.loop_variables | set(self.usage.assigned)))
         return isinstance(node.op, ast.Mult) and bool(left) and bool(right)
@@ -342,7 +339,7 @@ class _Visitor(ast.NodeVisitor):
             self._flows += [(target.id, node.value) for target in names]
             if isinstance(node.value, ast.Name):
                 self._second_names += [(target.id, node.value.id) for target in names]
-            self.usage.names |= _names(node.value)
+            self.usage.names |= names_in(node.value)
             self._lengths(node.value)
             return
         if self._several_sizes(node):
@@ -363,12 +360,12 @@ class _Visitor(ast.NodeVisitor):
             return False
         self._flows += zip(names, values, strict=True)
         for value in values:
-            self.usage.names |= _names(value)
+            self.usage.names |= names_in(value)
             self._lengths(value)
         return True
 
     def _lengths(self, value: ast.expr) -> None:
-        for part in ast.walk(value):
+        for part in parts_of(value):
             if isinstance(part, ast.Call):
                 self.visit_Call(part)
 
@@ -395,6 +392,6 @@ class _Visitor(ast.NodeVisitor):
             self.usage.augmented[node.target.id] += 1
         if isinstance(node.target, ast.Name) and is_integer_form(node.value):
             self._flows.append((node.target.id, node.value))
-            self.usage.names |= _names(node.value)
+            self.usage.names |= names_in(node.value)
             return
         self._visit_at("data", node.value)

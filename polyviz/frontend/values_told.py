@@ -7,12 +7,12 @@ are affine where these are constants.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.given import Value
 from polyviz.frontend.helper_calls import stored_names
+from polyviz.frontend.parts import copy_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def with_values(source: Source, told: Mapping[str, int]) -> Source:
     for i in range(0, len(A), 8):
         A[i] = 0.0
     """
-    parts = [part for node in source.body for part in ast.walk(node)]
+    parts = parts_of(*source.body)
     stored = stored_names(source.body) | {part.arg for part in parts if isinstance(part, ast.arg)}
     values = {
         name: int(value) for name, value in told.items() if isinstance(value, Value) and name not in stored
@@ -37,7 +37,7 @@ def with_values(source: Source, told: Mapping[str, int]) -> Source:
     if not values:
         return source
     writer = _Writer(values)
-    return replace(source, body=tuple(writer.visit(copy.deepcopy(node)) for node in source.body), told=values)
+    return replace(source, body=tuple(writer.visit(copy_of(node)) for node in source.body), told=values)
 
 
 class _Writer(ast.NodeTransformer):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.array_names import ArrayNames, binds, bound_by, mentions
 from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import FreshNames, located
 
@@ -45,7 +46,7 @@ def with_versions(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    arguments = [one for one in ast.walk(source.arguments) if isinstance(one, ast.arg)]
+    arguments = [one for one in parts_of(source.arguments) if isinstance(one, ast.arg)]
     given = {one.arg for one in arguments}
     known = {one.arg for one in arguments if rank_of_annotation(one.annotation)}
     fresh = FreshNames(source, names)
@@ -121,7 +122,7 @@ class _Writer:
                 current, is_made, uses, latest = own, False, 0, None
             elif self._arrays.may_take_over(name, body[place:], is_made=is_made):
                 target = self._fresh.like(f"{name}_new")
-                written += [_copy(node, current, target), _Rebinding(name, target).visit(copy.deepcopy(node))]
+                written += [_copy(node, current, target), _Rebinding(name, target).visit(copy_of(node))]
                 current, is_made, uses = target, True, 1
             else:
                 return None
@@ -186,15 +187,15 @@ def _bound(node: ast.stmt, name: str, current: str, target: str) -> ast.stmt:
 def _copy(node: ast.stmt, current: str, target: str) -> ast.stmt:
     """The line that makes the array for the new values that ``node`` computes."""
     call = ast.Call(ast.Attribute(ast.Name(current, ast.Load()), "copy", ast.Load()), [], [])
-    where = next(part for part in ast.walk(node) if isinstance(part, ast.Assign))
+    where = next(part for part in parts_of(node) if isinstance(part, ast.Assign))
     return located(ast.Assign([ast.Name(target, ast.Store())], call), where)
 
 
 def _renamed(node: Node, name: str, target: str) -> Node:
     if name == target:
         return node
-    written = copy.deepcopy(node)
-    for part in ast.walk(written):
+    written = copy_of(node)
+    for part in parts_of(written):
         if isinstance(part, ast.Name) and part.id == name:
             part.id = target
     return written

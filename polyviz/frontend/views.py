@@ -17,6 +17,7 @@ from polyviz.frontend.array_names import in_place
 from polyviz.frontend.array_parts import View, is_view, is_walked, listed_indices, with_plain_parts
 from polyviz.frontend.element_loops import is_row
 from polyviz.frontend.new_arrays import bindings
+from polyviz.frontend.parts import copies_of, names_in, names_of, parts_of
 from polyviz.frontend.ranks import least_ranks, ranks_told
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.reshaped import Reshaped, reshaped
@@ -26,7 +27,7 @@ from polyviz.frontend.visited import located, visited
 from polyviz.frontend.windows import within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -47,7 +48,7 @@ def without_views(source: Source, names: GlobalNames) -> Source:
         A[i, :] /= np.sum(A[i, :])
     """
     source = with_plain_parts(source, names)
-    lines = [one for part in _parts(source.body) for one in (part, *line_for_each(part))]
+    lines = [one for part in parts_of(*source.body) for one in (part, *line_for_each(part))]
     if not any(isinstance(part, ast.Subscript | ast.Attribute | ast.Call) for part in map(_value, lines)):
         return source
     writer = _Writer(source, least_ranks(source, names), ranks_told(source, names))
@@ -64,7 +65,7 @@ class _Writer:
     def __init__(self, source: Source, ranks: Mapping[str, int], told: Mapping[str, int]) -> None:
         self._ranks = ranks
         self._told = told
-        arguments = ast.walk(source.arguments) if source.arguments else ()
+        arguments = parts_of(source.arguments)
         self._arguments = {one.arg for one in arguments if isinstance(one, ast.arg)}
         self._is_cell = source.is_cell
         self._mentions = _mentions(source.body)
@@ -122,7 +123,7 @@ class _Writer:
         rank = self._told.get(view.base.id, 0)
         fixed = 0 if isinstance(view, Reshaped) else sum(not is_walked(index) for index in view.indices)
         uses = _Uses(view, rank and rank - fixed, self._told)
-        written = visited(uses, copy.deepcopy(list(rest)))
+        written = visited(uses, copies_of(rest))
         return None if uses.has_others else written
 
     def _is_several(self, view: View, rest: Sequence[ast.stmt]) -> bool:
@@ -245,7 +246,7 @@ class _Uses(ast.NodeTransformer):
             return node
         if isinstance(part, ast.Subscript) and is_stored:
             part.ctx = ast.Store()
-        for one in ast.walk(part):
+        for one in parts_of(part):
             ast.copy_location(one, node)
         return located(part, node)
 
@@ -253,14 +254,10 @@ class _Uses(ast.NodeTransformer):
 def _is_steady(view: View | Reshaped, rest: Sequence[ast.stmt]) -> bool:
     """Whether the array and the subscripts mean the same wherever the name is used."""
     last = max((place for place, node in enumerate(rest) if _mentions([node])[view.name]), default=-1)
-    read = {part.id for index in view.indices for part in ast.walk(index) if isinstance(part, ast.Name)}
+    read = names_in(*view.indices)
     used = rest[: last + 1]
     stored = {part.id for part in _names(used) if isinstance(part.ctx, ast.Store)}
     return last >= 0 and not (stored | in_place(used)) & read and not bindings(used)[view.base.id]
-
-
-def _parts(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    return (part for node in nodes for part in ast.walk(node))
 
 
 def _value(node: ast.AST) -> ast.expr | None:
@@ -269,7 +266,7 @@ def _value(node: ast.AST) -> ast.expr | None:
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
-    return [part for part in _parts(nodes) if isinstance(part, ast.Name)]
+    return list(names_of(*nodes))
 
 
 def _mentions(nodes: Iterable[ast.AST]) -> Counter[str]:

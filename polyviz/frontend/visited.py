@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeVar
 
+from polyviz.frontend.parts import parts_of
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Renamed(ast.NodeTransformer):
 
 def located(statement: Located, node: ast.AST) -> Located:
     """``statement`` at the place of ``node``, where its parts do not have a place of their own."""
-    for part in ast.walk(statement):
+    for part in parts_of(statement):
         if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr | ast.keyword):
             ast.copy_location(part, node)
     return statement
@@ -100,8 +101,8 @@ class FreshNames:
     """
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
-        parts = [part for node in source.body for part in ast.walk(node)]
-        arguments = ast.walk(source.arguments) if source.arguments else ()
+        parts = parts_of(*source.body)
+        arguments = parts_of(source.arguments)
         self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
         self._taken |= {part.arg for part in (*parts, *arguments) if isinstance(part, ast.arg)}
         self._names = names

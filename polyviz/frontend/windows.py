@@ -7,9 +7,9 @@ What is counted from the start of ``x[a:b]`` is an element of ``x`` further on; 
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass
 
+from polyviz.frontend.parts import copy_of, parts_of
 from polyviz.frontend.regions import call_of, constant_of, difference
 
 
@@ -25,7 +25,7 @@ def within(conditions: list[ast.expr], part: ast.expr, node: ast.stmt) -> Within
     """The line in front of ``node`` that asks for ``conditions``."""
     line = Within()
     line.conditions, line.part = conditions, part
-    for one in ast.walk(line):
+    for one in parts_of(line):
         if isinstance(one, ast.stmt | ast.expr):
             ast.copy_location(one, node)
     return line
@@ -86,7 +86,7 @@ class Window:
         whole = step * self.step
         return ast.Slice(
             None if constant_of(lower) == 0 else lower,
-            copy.deepcopy(upper),
+            upper if upper is None else copy_of(upper),
             None if whole == 1 else ast.Constant(whole),
         )
 
@@ -125,8 +125,8 @@ class Window:
     def _with(self, answer: ast.expr, conditions: list[ast.expr], *more: Pair) -> ast.expr:
         """``answer``, for which ``more`` has to hold as well."""
         asked = [pair for pair in (*self.asked, *more) if not _is_least(*pair)]
-        conditions += [copy.deepcopy(ast.Compare(one, [ast.GtE()], [other])) for one, other in asked]
-        return copy.deepcopy(answer)
+        conditions += [copy_of(ast.Compare(one, [ast.GtE()], [other])) for one, other in asked]
+        return copy_of(answer)
 
 
 def window_of(part: ast.Slice, extent: ast.expr) -> Window | None:
@@ -197,4 +197,4 @@ def range_at(start: ast.expr, stop: ast.expr, step: int, place: ast.expr) -> tup
     if abs(step) > 1:
         rounded = ast.BinOp(length, ast.Add(), ast.Constant(abs(step) - 1))
         length = ast.BinOp(rounded, ast.FloorDiv(), ast.Constant(abs(step)))
-    return length, ast.BinOp(copy.deepcopy(start), ast.Add(), moved)
+    return length, ast.BinOp(copy_of(start), ast.Add(), moved)

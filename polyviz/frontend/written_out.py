@@ -10,7 +10,6 @@ kept of a tuple that is assigned once and only looked up; one that is used other
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number, literal_table
 from polyviz.frontend.own_names import own_name
+from polyviz.frontend.parts import argument_names, copies_of, names_in, names_of, parts_of
 from polyviz.frontend.steering_tables import shape_of, steering_tables, steers, without_unused
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import visited
@@ -46,13 +46,13 @@ def written_out(source: Source, names: GlobalNames) -> Source:
     A[1] = 2 * B[1]
     A[3] = 2 * B[3]
     """
-    stored = Counter(part.id for part in _parts(source.body) if _is_stored(part))
-    around = {part.id for part in _parts(source.body) if isinstance(part, ast.Name)} - set(stored)
+    stored = Counter(part.id for part in names_of(*source.body) if _is_stored(part))
+    around = names_in(*source.body) - set(stored)
     arguments = source.arguments
-    own = {one.arg for one in _parts([arguments] if arguments else []) if isinstance(one, ast.arg)}
+    own = argument_names(arguments)
     tables = {name: table for name in around - own if (table := as_table(names.value(name))) is not None}
     made = {} if source.is_cell else _made(source.body, stored)
-    loads = Counter(part.id for part in _parts(source.body) if _is_loaded(part))
+    loads = Counter(part.id for part in names_of(*source.body) if _is_loaded(part))
     steering = steering_tables(source.body, names)
     writer = _Writer(source, names, tables | made | steering, loads, frozenset(steering))
     body = [node for node in source.body if not (_target(node) in made and isinstance(node, ast.Assign))]
@@ -67,10 +67,6 @@ def as_table(value: object) -> Table | None:
         return None
     fits = all(type(one) in (int, float) or as_table(one) is not None for one in value)
     return value if fits else None
-
-
-def _parts(nodes: Iterable[ast.AST]) -> Iterator[Any]:
-    return (part for node in nodes for part in ast.walk(node))
 
 
 def _is_stored(node: ast.AST) -> bool:
@@ -102,7 +98,7 @@ def _made(body: Sequence[ast.stmt], stored: Mapping[str, int]) -> dict[str, Tabl
 def _is_looked_up(name: str, body: Sequence[ast.stmt]) -> bool:
     """Whether every use of ``name`` asks for an element, the length, or runs over the elements."""
     uses = Counter[bool]()
-    for part in _parts(body):
+    for part in parts_of(*body):
         match part:
             case ast.Name(id=other, ctx=ast.Load()) if other == name:
                 uses[False] += 1
@@ -248,9 +244,9 @@ class _Writer(ast.NodeTransformer):
     def _looks_up(self, node: ast.For) -> bool:
         """Whether an element of a table is chosen by the variable of the loop."""
         wanted = _targets(node)
-        chains = (subscript_chain(part) for part in _parts(node.body) if isinstance(part, ast.Subscript))
+        chains = (subscript_chain(part) for part in parts_of(*node.body) if isinstance(part, ast.Subscript))
         looked_up = (each for base, each in chains if self._is_table(base) and not self._is_array(base))
-        indices = (index for each in looked_up for index in _parts(each))
+        indices = (index for each in looked_up for index in parts_of(*each))
         return any(isinstance(index, ast.Name) and index.id in wanted for index in indices)
 
     def _is_table(self, node: ast.expr) -> bool:
@@ -263,13 +259,13 @@ class _Writer(ast.NodeTransformer):
         """``body`` of the loop ``node`` in the iteration with ``value``."""
         before = self._values
         self._values = {**before, **dict(_bindings(node.target, value))}
-        written = visited(self, copy.deepcopy(body))
+        written = visited(self, copies_of(body))
         self._values = before
         return written
 
     def _last(self, node: ast.For, values: Sequence[Any]) -> list[ast.stmt]:
         """What the variables of the loop hold after it, for those that somebody may look at."""
-        inside = Counter(part.id for part in _parts(node.body) if _is_loaded(part))
+        inside = Counter(part.id for part in names_of(*node.body) if _is_loaded(part))
         return [
             ast.copy_location(
                 ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node.target)], _number(value, node.target)),
@@ -314,18 +310,14 @@ def _wraps(node: ast.For) -> bool:
 
     With the number in it, it is ``A[i + 1]`` but where it wraps around.
     """
-    wanted, indices = _targets(node), [part.slice for part in _parts(node.body) if isinstance(part, ast.Subscript)]
-    looked_up = {name for index in indices for name in _names(index)}
-    named = [part.value for part in _parts(node.body) if isinstance(part, ast.Assign) and _target(part) in looked_up]
-    remainders = (part for one in (*indices, *named) for part in ast.walk(one) if isinstance(part, ast.BinOp))
+    wanted, indices = _targets(node), [part.slice for part in parts_of(*node.body) if isinstance(part, ast.Subscript)]
+    looked_up = {name for index in indices for name in names_in(index)}
+    named = [part.value for part in parts_of(*node.body) if isinstance(part, ast.Assign) and _target(part) in looked_up]
+    remainders = (part for one in (*indices, *named) for part in parts_of(one) if isinstance(part, ast.BinOp))
     return any(
-        isinstance(part.op, ast.Mod) and literal_number(part.right, {}) is None and wanted & _names(part.left)
+        isinstance(part.op, ast.Mod) and literal_number(part.right, {}) is None and wanted & names_in(part.left)
         for part in remainders
     )
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 class _Tidy(ast.NodeTransformer):
@@ -342,11 +334,11 @@ class _Tidy(ast.NodeTransformer):
 
 
 def _targets(node: ast.For) -> set[str]:
-    return {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+    return names_in(node.target)
 
 
 def _assigns(body: Sequence[ast.stmt], names: set[str]) -> bool:
-    return any(part.id in names for part in _parts(body) if _is_stored(part))
+    return any(part.id in names for part in names_of(*body) if _is_stored(part))
 
 
 def _fits(target: ast.expr, value: object) -> bool:
