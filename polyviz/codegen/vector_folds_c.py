@@ -13,22 +13,23 @@
         …
     }
     …
-    s += joined_float64(s_parts, 2);
+    s += total_float64(rounded_float64(s_lanes0 + s_lanes1));
 
 An addition waits some four cycles for the one before it, and one or two can start in each: one vector for each sum is
 too few, and arrays of partial sums, when there are several, do not always come to stand in registers.
 
-Vectors that lie across two cache lines load slowly from the first cache, so a loop over arrays that stay there, which
-have one dimension, begins with the elements before the first whole vector in memory: rows of a matrix come from further
-away, each of them once, and what a row begins with would cost more. These elements go where they had gone if the loop
-had begun earlier: to the last lanes. What is added to what is the same wherever the array lies, and lanes are joined in
-an order in which it does not matter which of them is the first: so is the sum.
+Vectors that lie across two cache lines load slowly, so the loop begins with the elements before the first whole vector
+in memory; of a matrix only where its rows are long, as each of them begins anew. These elements go where they had gone
+if the loop had begun earlier: to the last lanes, and what is left of a group goes to all lanes in turn. What is added
+to what is the same wherever the array lies, and lanes are joined in an order in which it does not matter which of them
+is the first: so is the sum.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_place import expression_of
@@ -45,7 +46,7 @@ from polyviz.codegen.row_blocks import (
     written_out,
 )
 from polyviz.codegen.wraps import replaced
-from polyviz.model.expression import Constant, Element, Name
+from polyviz.model.expression import Constant, Element
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 
 MOST_VECTORS = 4
 """For one sum: as many additions as there are under way where one starts in every cycle, with what it adds."""
+LONG_ROW = 64
+"""Vectors of a row from which on it pays to begin at a whole one: that takes some ten cycles for each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class VectorFoldPrinter:
         registers = 0 if processor is None else processor.vector_registers
         sums = {update.assign.target for update in fold.updates}
         dtype = self._dtype(fold)
-        usual = len(sums) == len(fold.updates) and (fold.values or len(sums) > 1)
+        usual = len(sums) == len(fold.updates) and (fold.values or len(sums) > 1 or self._reads_much(fold))
         if not registers or not usual or dtype not in VECTOR_DTYPES or 2 * len(sums) > registers:
             return 0
         if any(update.accumulation.operator != "+" for update in fold.updates):
@@ -151,41 +154,41 @@ class VectorFoldPrinter:
         first = ", ".join(f"{name} = {zero}" for own in lanes for name, zero in zip(own, zeros, strict=True))
         self._line(indent, f"vector_{dtype} {first};")
         if start is not None:
-            self._before(fold, start, [Element(own[-1]) for own in lanes], names, indent)
+            self._before(fold, start, [Element(own[-1]) for own in lanes], stop, names, indent)
         size = self.group(fold, count)
         self._line(indent, f"for (; {iterator} < {stop} - {size - 1}; {iterator} += {size}) {{")
         for turn in range(count):
             self._vector(fold, turn, [Element(own[turn]) for own in lanes], names, indent + 1)
         self._line(indent, "}")
-        if start is None:
-            self._behind(fold, [Element(own[0]) for own in lanes], "", stop, names, indent)
-            totals = [f"total_{dtype}({_in_pairs(own)})" for own in lanes]
-        else:
-            parts = [names.of(f"{array}_parts") for array in arrays]
-            self.dtypes.update(dict.fromkeys(parts, dtype))
-            kept = (f"{name}[{count}] = {{{', '.join(own)}}}" for name, own in zip(parts, lanes, strict=True))
-            self._line(indent, f"vector_{dtype} {', '.join(kept)};")
-            part = names.of("part")
-            self._line(indent, f"int64_t {part} = 0;")
-            self._behind(fold, [Element(own, (Name(part),)) for own in parts], part, stop, names, indent)
-            totals = [f"joined_{dtype}({own}, {count})" for own in parts]
-        for target, total in zip(targets, totals, strict=True):
-            self._line(indent, f"{self.printer.expression(target)} += {total};")
+        self._behind(fold, lanes, stop, names, indent, in_turn=start is not None)
+        rounded = "" if start is None else f"rounded_{dtype}"
+        for target, own in zip(targets, lanes, strict=True):
+            self._line(indent, f"{self.printer.expression(target)} += total_{dtype}({_in_halves(own, rounded)});")
 
-    def _start(self, fold: Fold) -> Element | None:
-        """What the first vector is to begin with in memory; None where rows of matrices are read."""
+    def _reads_much(self, fold: Fold) -> bool:
+        """Whether loads limit a single sum more than additions do, of which compilers have more under way."""
+        along = self._along(fold)
+        return len(along) > 1 or any(len(one.subscripts) > 1 for one in along)
+
+    def _along(self, fold: Fold) -> list[Element]:
+        """What vectors load, each once."""
         elements = (element for assign in fold.assigned for element in elements_of(written_out(assign).value))
-        along = [one for one in elements if is_along(one, fold.loop.iterator)]
-        return None if any(len(one.subscripts) > 1 for one in along) else along[0]
+        return [one for one in dict.fromkeys(elements) if is_along(one, fold.loop.iterator)]
+
+    def _start(self, fold: Fold) -> Element:
+        """What the first vector begins with in memory: a row, which comes from further away, where there is one."""
+        return max(self._along(fold), key=lambda one: len(one.subscripts))
 
     def _before(
-        self, fold: Fold, start: Element, sums: Sequence[Element], names: LocalNames, indent: int
+        self, fold: Fold, start: Element, sums: Sequence[Element], stop: str, names: LocalNames, indent: int
     ) -> None:
         """What comes before the first whole vector in memory, to the last lanes of ``sums``."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
         width, before = self.vectors.lanes(dtype), names.of("before")
-        place = self.printer.expression(start)
-        self._line(indent, f"const int64_t {before} = before_vector_{dtype}(&{place});")
+        found = f"before_vector_{dtype}(&{self.printer.expression(start)})"
+        if len(start.subscripts) > 1:
+            found = f"{stop} - {iterator} < {LONG_ROW * width} ? 0 : {found}"
+        self._line(indent, f"const int64_t {before} = {found};")
         self._line(indent, f"if ({before}) {{")
         some = Some(before, f"{width} - {before}", str(width))
         self._vector(fold, 0, sums, names, indent + 1, some)
@@ -193,20 +196,30 @@ class VectorFoldPrinter:
         self._line(indent, "}")
 
     def _behind(
-        self, fold: Fold, sums: Sequence[Element], part: str, stop: str, names: LocalNames, indent: int
+        self, fold: Fold, lanes: Sequence[Sequence[str]], stop: str, names: LocalNames, indent: int, *, in_turn: bool
     ) -> None:
-        """What is left of a group of vectors, to the lanes ``sums``, the next ones for each where ``part`` counts."""
+        """What is left of a group of vectors, to the first lanes of each sum, which all come first ``in_turn``."""
         iterator, dtype = fold.loop.iterator, self._dtype(fold)
+        sums = [Element(own[0]) for own in lanes]
         width, left = self.vectors.lanes(dtype), names.of("left")
-        counted = f", {part}++" if part else ""
-        self._line(indent, f"for (; {iterator} < {stop} - {width - 1}; {iterator} += {width}{counted}) {{")
+        self._line(indent, f"for (; {iterator} < {stop} - {width - 1}; {iterator} += {width}) {{")
         self._vector(fold, 0, sums, names, indent + 1)
+        for own in lanes if in_turn and len(lanes[0]) > 1 else ():
+            self._turn(own, names, indent + 1)
         self._line(indent, "}")
         self._line(indent, f"if ({iterator} < {stop}) {{")
         self._line(indent + 1, f"const int64_t {left} = {stop} - {iterator};")
         self._line(indent + 1, f"{iterator} -= {width} - {left};")
         self._vector(fold, 0, sums, names, indent + 1, Some(f"{width} - {left}", "0", left))
         self._line(indent, "}")
+
+    def _turn(self, lanes: Sequence[str], names: LocalNames, indent: int) -> None:
+        """The next of ``lanes`` comes first, and the first one last."""
+        dtype = self.dtypes[lanes[0]]
+        kept = self._held(names, f"{lanes[0]}_done", dtype).array
+        moves = [f"{one} = {other};" for one, other in pairwise([*lanes, kept])]
+        self._line(indent, f"const vector_{dtype} {kept} = {lanes[0]};")
+        self._line(indent, " ".join(moves))
 
     def _vector(
         self, fold: Fold, turn: int, sums: Sequence[Element], names: LocalNames, indent: int, some: Some | None = None
@@ -267,13 +280,17 @@ class VectorFoldPrinter:
         self.text.add(indent, line)
 
 
-def _in_pairs(names: Sequence[str]) -> str:
-    """The sum of ``names``, a power of two of them: halves of it do not wait for each other.
+def _in_halves(names: Sequence[str], rounded: str) -> str:
+    """The sum of ``names``, a power of two of them, in an order in which it does not matter which comes first.
 
-    >>> _in_pairs(["a", "b", "c", "d"])
-    '(a + b) + (c + d)'
+    ``rounded`` is the function that keeps the compiler from another order; empty where any will do.
+
+    >>> _in_halves(["a", "b", "c", "d"], "")
+    '((a + c) + (b + d))'
+    >>> _in_halves(["a", "b"], "rounded")
+    'rounded(a + b)'
     """
-    if len(names) <= 2:
-        return " + ".join(names)
-    half = len(names) // 2
-    return f"({_in_pairs(names[:half])}) + ({_in_pairs(names[half:])})"
+    if len(names) == 1:
+        return names[0]
+    first, second = (_in_halves(names[start::2], rounded) for start in range(2))
+    return f"{rounded}({first} + {second})"

@@ -118,15 +118,15 @@ static inline vector_{dtype} merged_{dtype}(vector_{dtype} kept, vector_{dtype} 
     return (vector_{dtype})(((places_{dtype})changed & inside) | ((places_{dtype})kept & ~inside));
 }}
 
-/* The sum of all lanes of some vectors, in an order in which it does not matter which of them is the first. */
-static inline {kind} joined_{dtype}(vector_{dtype} *parts, int64_t count)
+/* A sum that the compiler rounds before it is added to others. */
+static inline vector_{dtype} rounded_{dtype}(vector_{dtype} sum)
 {{
-    for (int64_t half = count / 2; half; half /= 2)
-        for (int64_t part = 0; part < half; part++) {{
-            parts[part] += parts[part + half];
-            __asm__("" : "+m"(parts[part]));  // the compiler leaves the order alone
-        }}
-    return total_{dtype}(parts[0]);
+#if __GNUC__ >= 12  // clang says 4
+    return __builtin_assoc_barrier(sum);
+#else
+    __asm__("" : "+m"(sum));
+    return sum;
+#endif
 }}"""
 
 
