@@ -74,12 +74,28 @@ def matrices(A, B, x, y, z):
             y[i] += A[i, j] * x[j]
             z[i] += B[i, j] * x[j]
 """
+PRODUCT = """
+def product(x, r):
+    for i in range(len(x) - 2):
+        r[0] += x[i] * x[i + 2]
+"""
+LINES = """
+def lines(A, x, y, z):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            y[i] -= A[i, j]
+"""
+TOTAL = """
+def total(x, r):
+    for i in range(len(x)):
+        r[0] += x[i]
+"""
 LENGTHS = [1, 3, 15, 31, 32, 33, 63, 64, 65, 79, 100, 517]
 
 
 def arrays_of(text: str, count: int, dtype: str) -> tuple[np.ndarray, ...]:
     x = np.random.default_rng(count).random(count).astype(dtype)
-    if text not in (ROWS, MATRICES):
+    if text not in (ROWS, MATRICES, LINES):
         return x, np.ones(3, dtype)
     A = np.random.default_rng(1).random((max(5, count // 40), count)).astype(dtype)
     vectors = np.resize(x, max(count, len(A))), np.ones(len(A), dtype), np.zeros(len(A), dtype)
@@ -97,7 +113,8 @@ def test_text(text: str, golden: Golden) -> None:
 
 @pytest.mark.usefixtures("one_processor")
 @pytest.mark.parametrize(
-    ("text", "vectors"), [(MOMENTS, 4), (ROWS, 4), (VARIANCE, 4), (NEIGHBOURS, 4), (CHOSEN, 0)]
+    ("text", "vectors"),
+    [(MOMENTS, 4), (ROWS, 4), (VARIANCE, 4), (NEIGHBOURS, 4), (CHOSEN, 0), (PRODUCT, 4), (LINES, 4), (TOTAL, 0)],
 )
 def test_who_gets_vectors(text: str, vectors: int) -> None:
     source = text_of(text)
@@ -110,7 +127,7 @@ def test_who_gets_vectors(text: str, vectors: int) -> None:
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("count", LENGTHS)
-@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, CHOSEN, MATRICES])
+@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, CHOSEN, MATRICES, PRODUCT, LINES])
 def test_all_lengths(text: str, count: int, dtype: str) -> None:
     agree_at(text, *arrays_of(text, count, dtype), target="c")
 
@@ -165,10 +182,10 @@ def test_no_lanes_are_promised_where_iterations_are_left_out(loop: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, MATRICES])
+@pytest.mark.parametrize("text", [MOMENTS, ROWS, VARIANCE, NEIGHBOURS, MATRICES, PRODUCT, LINES])
 def test_the_same_bits_wherever_arrays_lie(text: str, dtype: str) -> None:
     kernel = shared_kernel(text, "c")
-    for count in (517, 1003):
+    for count in (517, 1003, 1100):  # Long rows are those of 64 vectors and more.
         found = []
         for offset in range(0, 64, np.dtype(dtype).itemsize):
             given = [_placed(array, offset) for array in arrays_of(text, count, dtype)]
