@@ -64,8 +64,16 @@ class _Session:
         self.given, self.values, self.calls = {}, {}, {}
         gc.collect()
         self.given = dict(zip(subject.names, subject.data.arguments(), strict=True))
-        self.values = {name: placed(value) for name, value in self.given.items()}
+        self.place()
         self.data = subject.data
+
+    def place(self) -> None:
+        """Put the values somewhere else in memory, as they were at first.
+
+        How fast a processor reads what just fits into its last cache depends on the pages that it got from the system:
+        a variant that keeps them for all rounds is lucky, or unlucky, in each of them.
+        """
+        self.values = {name: placed(value) for name, value in self.given.items()}
 
     def call(self, subject: Subject, label: str, runnable: Runnable) -> Call:
         if label not in self.calls:
@@ -119,10 +127,11 @@ def run_nudged(subject: Subject, label: str, runnable: Runnable) -> Outcome:
 def sample(subject: Subject, label: str, runnable: Runnable, keep: bool) -> Outcome:
     """Seconds of one run from fresh data; unless it is long, the median of those after one that is not counted.
 
-    ``keep``: what the last run left comes back with them.
+    Each sample has a place in memory of its own. ``keep``: what the last run left comes back with them.
     """
     _session.enter(subject)
     call = _session.call(subject, label, runnable)
+    _session.place()
     gc.disable()
     try:
         seconds, result = _timed(subject, call)

@@ -47,7 +47,8 @@ _READING = (
     "the ratio of two times of the same round, with its 95 % interval in brackets for the fastest variant. "
     "*Verified* counts the variants, peers included, whose every output agreed with the original loop. A sample begins "
     "when no thread of any variant, peer or not, uses a core any more; it is the median of runs on fresh data after "
-    f"one that is not counted, or a single run where that takes {LONG_RUN} s or more."
+    f"one that is not counted, or a single run where that takes {LONG_RUN} s or more. Every sample has its arrays in "
+    "other pages of memory."
 )
 
 
