@@ -133,6 +133,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.hardly_optimised)
             cases[test] += 1
     leave_out_in_turn(items)
+    wait_in_turn(items)
     optimise_in_turn(items)
     # The longest first: last, one of them would keep one worker busy for a minute after the others have ended.
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
@@ -159,20 +160,34 @@ def leave_out_in_turn(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.more)
 
 
-def optimise_in_turn(items: list[pytest.Item]) -> None:
-    """Of the cases of one test some compile as for users, for each target: the first, and one in four of the others.
+def wait_in_turn(items: list[pytest.Item]) -> None:
+    """Of the cases of one test the quick run takes the first, for each target, and one in eight of the others."""
+    for item in others_of_their_test(items):
+        if zlib.crc32(item.name.encode()) % 8:
+            item.add_marker(pytest.mark.slow)
 
-    Which ones follows from their names, and not from their place: a step through the cases would meet the same value of
-    one parameter again and again.
+
+def others_of_their_test(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """The cases of tests that have several, without the first of each test and target.
+
+    Who chooses among them goes by their names, and not by their place: a step through the cases would meet the same
+    value of one parameter again and again.
     """
     met: set[tuple[Path, str, Any]] = set()
     for item in items:
         if not hasattr(item, "callspec"):
             continue
         cases = (*test_of(item), target_of(item))
-        if cases in met and zlib.crc32(item.name.encode()) % 4:
-            item.add_marker(pytest.mark.hardly_optimised)
+        if cases in met:
+            yield item
         met.add(cases)
+
+
+def optimise_in_turn(items: list[pytest.Item]) -> None:
+    """Of the cases of one test some compile as for users, for each target: the first, and one in four of the others."""
+    for item in others_of_their_test(items):
+        if zlib.crc32(item.name.encode()) % 4:
+            item.add_marker(pytest.mark.hardly_optimised)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -31,6 +31,7 @@ def test_an_error_class_loads_no_phase() -> None:
     assert not loaded & HEAVY
 
 
+@pytest.mark.slow
 def test_the_extension_loads_without_compilers_and_plots() -> None:
     shell = "from IPython.core.interactiveshell import InteractiveShell; shell = InteractiveShell()"
     loaded = loaded_by(f"{shell}; import polyviz; polyviz.load_ipython_extension(shell)")

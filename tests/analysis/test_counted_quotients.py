@@ -136,6 +136,7 @@ BLOCKS = """
     """
 
 
+@pytest.mark.slow
 def test_products_of_blocks_that_are_slices_run_by_register_tiles() -> None:
     kernel = pv.compile(function_of(BLOCKS), target="c")
     assert "B_columns" in kernel.source
@@ -146,6 +147,7 @@ def test_products_of_blocks_that_are_slices_run_by_register_tiles() -> None:
         assert np.allclose(result, expected)
 
 
+@pytest.mark.slow
 def test_sizes_made_of_others_are_known_where_calls_tell_those_of_the_source() -> None:
     function = function_of(
         """

@@ -174,6 +174,7 @@ def by_kind_and_array(found: Dependences, n: int) -> dict[tuple[str, str], set]:
 
 @given(programs())
 @settings(max_examples=120)
+@pytest.mark.slow
 def test_value_based_dependences_are_those_of_the_enumeration(program: Program):
     found = dependences(program.scop())
     for n in (1, 2, 3):

@@ -232,6 +232,7 @@ def separating_loop(source: Event, sink: Event) -> set[tuple[int, ...]]:
 
 @given(programs(arrays=("A", "B")))
 @settings(max_examples=120)
+@pytest.mark.slow
 def test_parallel_loops_are_those_of_the_enumeration(program: Program):
     carried = {n: carried_loops(program, n) for n in (1, 2, 3, 4)}
     found = loops(program.scop())

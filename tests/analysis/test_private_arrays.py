@@ -167,6 +167,7 @@ POWERS = """
     """
 
 
+@pytest.mark.slow
 def test_few_cells_get_a_column_per_iteration() -> None:
     images = np.random.default_rng(3).random((9, 40)), np.zeros((9, 40))
     kernel = agree(MEDIAN, *images, target="c", contract="strict", small_arrays=False)
@@ -185,6 +186,7 @@ def test_a_single_loop_copies_the_smallest_only() -> None:
     agree(POWERS.format(cells=6), random.random(6), random.random(50), np.zeros(50), target="c", contract="strict")
 
 
+@pytest.mark.slow
 def test_what_stays_visible_of_few_cells_comes_from_the_last_column() -> None:
     text = POWERS.format(cells=5).replace("p = np.empty(5)\n", "pass\n").replace("(c, x, y)", "(c, x, y, p)")
     _, found = expanded(text)
@@ -231,6 +233,7 @@ SUMMED = """
     """
 
 
+@pytest.mark.slow
 def test_a_block_with_loops_for_lanes_inside_stays_in_the_cache() -> None:
     part, found = expanded(BLOCKS)
     assert found is part

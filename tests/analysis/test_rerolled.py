@@ -193,6 +193,7 @@ def given(size: int) -> tuple[Any, ...]:
     return draw.random(size), draw.random(size), draw.random((size, size)), size
 
 
+@pytest.mark.slow
 def test_a_line_that_became_loops_at_several_depths_is_left_alone() -> None:
     """Arrays that change places are put right behind the loop, too, by the same line."""
     text = """

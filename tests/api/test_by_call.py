@@ -51,6 +51,7 @@ def test_rows_where_elements_were_read() -> None:
         np.testing.assert_array_equal(array, 2)
 
 
+@pytest.mark.slow
 def test_parts_of_arrays_of_many_dimensions() -> None:
     def products(G, H, S):
         for i in range(G.shape[0]):
@@ -71,6 +72,7 @@ def of_neighbours(neighbours: Any, H: Any, G: Any, D: Any) -> None:
                 D[a] += product @ (H[a, b] * D[a, b, 0])
 
 
+@pytest.mark.slow
 def test_factors_of_more_dimensions_than_what_chooses_them() -> None:
     chosen = np.random.default_rng(1)
     given = [chosen.integers(0, 3, (3, 2)), chosen.random((3, 2, 2, 2)), chosen.random((3, 3, 2, 2))]
@@ -122,6 +124,7 @@ def test_calls_that_do_not_fit(golden: Callable[..., None]) -> None:
     golden("\n".join(texts))
 
 
+@pytest.mark.slow
 def test_a_race_reads_what_its_arguments_tell() -> None:
     found = pv.compare(PRODUCT, A, A, schedules=["original"], targets=["python"], repeats=1)
     assert [row.status for row in found.rows] == ["ok", "ok"]
@@ -251,6 +254,7 @@ def test_the_block_size_of_a_call_is_a_constant(target: str) -> None:
         assert target == "numba" or not takes(kernel, "block")
 
 
+@pytest.mark.slow
 def test_after_a_few_values_loops_take_any() -> None:
     kernel = pv.compile(BLOCKS, target="c")
     for block in range(2, 8):
@@ -289,6 +293,7 @@ def test_a_schedule_of_ones_own_is_that_of_any_value() -> None:
     assert takes(kernel, "stride")
 
 
+@pytest.mark.slow
 def test_races_and_tuning_are_about_the_values_given() -> None:
     arguments = (np.ones(99), np.ones(3), np.zeros(9), 2, 1)
     found = pv.compare(STRIDES, *arguments, schedules=["pluto"], targets=["c"], repeats=1)

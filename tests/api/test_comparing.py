@@ -48,6 +48,7 @@ def test_rows_are_told_apart(comparison: pv.Comparison) -> None:
     assert list(comparison.kernels) == labels[2:]
 
 
+@pytest.mark.slow
 def test_every_row_is_verified_and_compared_with_the_first(comparison: pv.Comparison) -> None:
     assert all((row.status, row.verified) == ("ok", True) for row in comparison.rows)
     assert comparison.data.baseline == "as written/python"
@@ -115,6 +116,7 @@ def test_wrong_options_are_one_line(options: dict[str, Any], sentence: str) -> N
     assert str(caught.value) == sentence
 
 
+@pytest.mark.slow
 def test_a_target_that_is_not_here_is_a_row_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     room = sys.modules["polyviz.api.targets"]
     missing = {**room._looked_for(), "c": lambda: Availability(False, "No C compiler was found.")}

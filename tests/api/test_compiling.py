@@ -333,6 +333,7 @@ def test_a_target_that_was_asked_for_is_kept(picky: None) -> None:
         pv.compile(function_of(RUNNING), target="c")(np.ones(4), 4)
 
 
+@pytest.mark.slow
 def test_comparisons_go_on_with_numba_too(picky: None) -> None:
     result = pv.compare(function_of(RUNNING), np.ones(4), 4, schedules=("original",), baselines=(), repeats=1)
     assert [(row.label, row.status) for row in result.rows] == [("original/numba", "ok")]

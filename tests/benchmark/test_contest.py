@@ -97,6 +97,7 @@ def test_what_does_not_fit_into_the_budget_is_run_once() -> None:
     assert slow.note == "run once only, too slow for the rounds"
 
 
+@pytest.mark.slow
 def test_a_first_run_during_which_the_machine_stood_still_keeps_nobody_out() -> None:
     record = contest("right", "stalls")
     assert [len(variant.samples) for variant in record.variants] == [2, 2, 2]

@@ -83,6 +83,7 @@ def wide(a, b, c, T):  # type: ignore[no-untyped-def]
                 c[i, j] += 0.01 * (a[i, j] + a[i + 2, j] + b[i - 1, j] + a[i, j + 2])
 
 
+@pytest.mark.slow
 def test_stencils_of_radius_two_keep_their_tiles() -> None:
     """isl bounded their fronts with dozens of quotients, and after 16 seconds the tiles were given up."""
     kernel = pv.compile(wide, target="numba", threads=2, schedule="pluto", contract="strict")

@@ -49,6 +49,7 @@ def test_arithmetic_of_the_user_keeps_its_64_bits():
     assert "A[i * A_shape_1 + j] = (int64_t)i * (int64_t)j" in kernel.source
 
 
+@pytest.mark.slow
 def test_usual_kernels_have_32_bits_up_to_a_billion():
     for name in ("gemm", "jacobi-2d", "doitgen-expanded"):
         kernel = pv.compile(entry_of(name).function, schedule="superposition", target="emulated")

@@ -77,6 +77,7 @@ def test_which_sums_keep_their_order(line: str, types: tuple[str, str], *, order
     assert ordered_statements(part, environment) == (("S0",) if ordered else ())
 
 
+@pytest.mark.slow
 def test_the_order_is_told_and_nobody_shares_a_sum() -> None:
     function = function_of(ROWS.format(cell="i", update="+= A[i, j]"))
     kernel = pv.compile(function, schedule="superposition", target="emulated")

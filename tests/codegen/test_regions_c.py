@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import polyviz as pv
 from tests.frontend.compiled import same_compiled
@@ -20,6 +21,7 @@ def f(P, T, n):
 """
 
 
+@pytest.mark.slow
 def test_a_largest_place_is_looked_for_in_every_step() -> None:
     random = np.random.default_rng(3)
     arrays = {"P": random.random((6, 5)), "T": random.random((5, 5)), "n": 5}

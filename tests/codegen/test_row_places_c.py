@@ -43,6 +43,7 @@ def c_of(source: str) -> str:
     return print_c(scop, plan, types).text
 
 
+@pytest.mark.slow
 def test_rows_count_from_the_first_of_their_array(golden: Callable[..., None]) -> None:
     lines = [line.strip() for line in c_of(CUBE).splitlines()]
     begin = next(number for number, line in enumerate(lines) if "_from0 = " in line)
@@ -50,6 +51,7 @@ def test_rows_count_from_the_first_of_their_array(golden: Callable[..., None]) -
     golden("\n".join(lines[begin : end + 4]) + "\n", "c")
 
 
+@pytest.mark.slow
 def test_few_rows_have_addresses_of_their_own() -> None:
     """Those of the second statement of the cube, and of a cross in two dimensions."""
     text = c_of(CUBE)

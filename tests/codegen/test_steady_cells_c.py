@@ -105,6 +105,7 @@ def test_a_cell_that_is_tested_is_loaded_in_front_of_the_loop(text: str) -> None
     assert "w_steady0 = w[checked_index(" in loops
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_found_by_quotients_has_the_values_of_the_loops() -> None:
     random = np.random.default_rng(6)
     for filters, width in ((0, 5), (2, 0), (3, 1), (40, 131)):

@@ -33,6 +33,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_a_class(tmp_path, capsys) -> None:
     good = notebook(tmp_path / "ada.ipynb", "x = 1", "%%polycheck inner-loop\n" + SOLUTIONS["inner-loop"])
     bad = notebook(
@@ -69,6 +70,7 @@ def test_the_answer_that_a_name_stood_for(tmp_path) -> None:
     assert (row["status"], row["note"]) == ("solved", "from the recorded answer")
 
 
+@pytest.mark.slow
 def test_nothing_of_a_notebook_is_executed(tmp_path) -> None:
     path = notebook(tmp_path / "mal.ipynb", f"%%polycheck columns\nopen({str(tmp_path / 'made')!r}, 'w')")
     main(["grade", str(path)])
@@ -175,6 +177,7 @@ def test_a_file_that_does_not_exist_costs_its_own_row_only(tmp_path) -> None:
     assert not grade.nothing_checked([lost, found])
 
 
+@pytest.mark.slow
 def test_a_class_without_the_file_that_sets_its_exercises(tmp_path, capsys) -> None:
     path = notebook(tmp_path / "ann.ipynb", "%%polycheck sheet-1\nx")
     assert main(["grade", str(path)]) == 2

@@ -75,6 +75,7 @@ def test_calls_like_one_before() -> None:
     assert kernel._quick.run((x, 30, 0.5)) is not None
 
 
+@pytest.mark.slow
 def test_what_is_handed_back_is_compared() -> None:
     found = pv.compare(kept, np.random.default_rng(1).random(30), 30, 0.5, targets=["c"])
     assert all(row.status == "ok" and row.verified for row in found.rows)

@@ -80,6 +80,7 @@ def outcomes(count: int, seed: int) -> tuple[int, int]:
     return extracted, refused
 
 
+@pytest.mark.slow
 def test_few() -> None:
     extracted, refused = outcomes(300, seed=1)
     assert extracted > 20

@@ -28,6 +28,7 @@ def refused(seeds: range) -> list[int]:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.slow
 def test_few() -> None:
     assert refused(range(40)) == []
 
@@ -38,6 +39,7 @@ def as_cell(text: str) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.slow
 def test_cells_leave_what_python_leaves() -> None:
     for seed in range(1000, 1030):
         program = random_program(seed)

@@ -58,6 +58,7 @@ def in_rows(A: Any, y: Any, k: int) -> None:
         A[i + 1 :: k, i] -= y[i]
 
 
+@pytest.mark.slow
 def test_bounds_and_steps_of_every_sign() -> None:
     for a, b, k in product((-20, -3, 0, 2, 20), (-20, -2, 0, 7, 20), (-3, -1, 1, 2)):
         same_compiled(every_bound, {"x": np.arange(9.0), "a": a, "b": b, "k": k}, "c", "strict")

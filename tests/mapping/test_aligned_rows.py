@@ -147,6 +147,7 @@ def test_cells_around_the_loops_and_what_is_no_number_come_back_as_they_were(ste
     assert found[0][-1, 4:5].view(np.int64)[0] == 0x7FF8000000ABCDEF
 
 
+@pytest.mark.slow
 def test_arrays_that_are_no_rows_in_memory_stay_where_they_are() -> None:
     with_copies, without = kernels(TWO_ARRAYS, tile=SHORT_TILES, contract="strict")
     given = [np.asfortranarray(np.random.default_rng(3).random((12, 75))) for _ in range(3)]

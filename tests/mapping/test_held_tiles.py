@@ -90,6 +90,7 @@ def test_the_work_that_threads_share_is_that_of_the_whole_sum() -> None:
     assert len(work.extents) == 2
 
 
+@pytest.mark.slow
 def test_the_text(golden: Callable[..., None]) -> None:
     for name, processor in (("channels", NARROW), ("every second", WIDE), ("window", WIDE)):
         scop = pv.extract(function_of(PROGRAMS[name]))
@@ -127,6 +128,7 @@ def test_cells_of_other_types_are_swept_along_memory(dtype: str) -> None:
     assert note == "cells of S0 do not stay in registers through its sum: out does not hold float64 or float32"
 
 
+@pytest.mark.slow
 def test_arrays_with_gaps_are_swept_along_memory() -> None:
     out, image, weights = arguments("channels", 3, 20)
     kernel = agree(PROGRAMS["channels"], out, np.asfortranarray(image), weights, target="c")

@@ -71,6 +71,7 @@ def test_sizes_that_were_given_stay() -> None:
     assert TileSizes(False, SMALL).of_band(None, None, ORDER) == ()  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_report_has_the_sizes_of_the_processor() -> None:
     assert said(plan_of("jacobi-2d", COMMON)) == "the band is tiled by 16 x 32 x 256"
     assert said(plan_of("jacobi-2d", SMALL)) == "the band is tiled by 16 x 16 x 128"

@@ -64,6 +64,7 @@ def test_print_and_a_value_at_the_end_of_a_cell(notebook, capsys) -> None:
     assert capsys.readouterr().out.startswith("sum True\n13\n")
 
 
+@pytest.mark.slow
 def test_loops_that_are_not_parallel_may_run_on_several_threads(notebook) -> None:
     above = "for t in range(9):\n    for i in range(1, N):\n        for j in range(1, N):\n"
     swept = notebook.run(f"%%polyopt -t c\n{above}            A[i, j] = A[i - 1, j] + A[i, j - 1]\n").parts[0]
@@ -156,6 +157,7 @@ def test_a_schedule_of_ones_own_by_text_and_by_name(notebook) -> None:
     assert all(row.verified for row in result.comparison.rows)
 
 
+@pytest.mark.slow
 def test_bare_loops_run_once_and_in_place(notebook) -> None:
     array, expected = notebook["C"], notebook["C"] + notebook["A"] @ notebook["B"]
     result = notebook.run("%%polyopt\n" + ACCUMULATE)
@@ -417,6 +419,7 @@ def test_a_strict_cell_is_verified_bit_for_bit(notebook) -> None:
     assert result.kernel.floating_point == "strict"
 
 
+@pytest.mark.slow
 def test_a_cell_without_techniques(notebook) -> None:
     result = notebook.run("%%polyopt --without tile,threads --contract strict\n" + ACCUMULATE)
     steps = [decision.step for decision in result.kernel.plan.decisions]
@@ -444,6 +447,7 @@ def test_tuning_needs_arrays(notebook) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_tuning_keeps_what_was_learned(notebook, monkeypatch, cache_directory) -> None:
     from polyviz.tuning.live import Live
 

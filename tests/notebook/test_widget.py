@@ -385,6 +385,7 @@ def test_effects_of_moves_stand_back_for_a_question(shown):
     assert {one["place"] for one in legal} == {one["place"] for one in legal if one["effect"] is not None}
 
 
+@pytest.mark.slow
 def test_the_saved_page_waits_for_what_others_ask_of_the_kernel(script, shown, monkeypatch):
     other = widget.InspectorWidget(shown.workbench.inspector)
     shell = SimpleNamespace(events=SimpleNamespace(register=lambda name, act: cells.update({name: act})))

@@ -206,6 +206,7 @@ class _Broken:
         return None
 
 
+@pytest.mark.slow
 def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pv, "compile", lambda *arguments, **options: _Broken())
     kinds = [list(judge(generate(seed), NATIVE[:1]))[-1].kind for seed in range(10)]

@@ -12,6 +12,7 @@ from tests.random_programs.runner import Runner
 from tests.random_programs.shrinking import shrink, valid
 
 
+@pytest.mark.slow
 def test_only_what_the_failure_needs_is_left() -> None:
     program = next(generate(seed) for seed in range(100) if " // 3" in generate(seed).source)
     small = shrink(program, lambda candidate: " // 3" in candidate.source)

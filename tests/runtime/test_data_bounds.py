@@ -150,6 +150,7 @@ def test_places_that_data_or_they_themselves_decide_are_not_known(again: str) ->
     assert standing(NEITHER.format(again=again), np.zeros(40), np.zeros(40)) == TESTED
 
 
+@pytest.mark.slow
 def test_numba_tests_nothing_either_where_nothing_can_fail() -> None:
     kernel = pv.compile(function_of(COUNT), target="numba")
     counts, places = np.zeros(256, np.int64), np.array([4, 0, 4, 255] * 100, np.uint8)

@@ -171,6 +171,7 @@ def test_results_have_the_types_of_the_original(target: str, dtype: str, result:
     )
 
 
+@pytest.mark.slow
 def test_a_returned_argument_is_the_callers_array() -> None:
     function = function_of("""
         def double(A):

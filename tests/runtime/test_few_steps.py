@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
+import pytest
 
 import polyviz as pv
 from tests.running import function_of
 
 if TYPE_CHECKING:
-    import pytest
 
     from polyviz.runtime.kernel import Kernel
 
@@ -46,6 +46,7 @@ def height(kernel: Kernel, steps: int, side: int = SIDE) -> int:
     return int(text.removeprefix("the band is tiled by ").split()[0])
 
 
+@pytest.mark.slow
 def test_every_thread_finds_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_for(2, monkeypatch)
     usual = height(kernel, 100)
@@ -56,6 +57,7 @@ def test_every_thread_finds_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert height(kernel, 8) == 4
 
 
+@pytest.mark.slow
 def test_the_report_tells_why(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_for(2, monkeypatch)
     height(kernel, 8)
@@ -70,6 +72,7 @@ def test_calls_with_little_to_do_run_the_program_of_before(monkeypatch: pytest.M
     assert height(kernel, 0) == height(kernel, 100)
 
 
+@pytest.mark.slow
 def test_one_thread_has_the_usual_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_for(1, monkeypatch)
     assert height(kernel, 8) == height(kernel, 100)
@@ -77,6 +80,7 @@ def test_one_thread_has_the_usual_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert height(kernel, 8) == height(kernel, 100)
 
 
+@pytest.mark.slow
 def test_tiles_of_the_user_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_for(2, monkeypatch, tile=(16, 32, 256))
     assert height(kernel, 8) == 16

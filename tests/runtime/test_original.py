@@ -188,6 +188,7 @@ def sliding(x, A):  # type: ignore[no-untyped-def]
     A += A.T
 
 
+@pytest.mark.slow
 def test_numba_computes_a_part_before_it_stores_it() -> None:
     """As NumPy does: where numba reads what it has just changed, every variant would look wrong beside it."""
     text, matrix = textwrap.dedent(inspect.getsource(sliding)), np.arange(16.0).reshape(4, 4)

@@ -74,6 +74,7 @@ PLANTED: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_twin_takes_the_verdict_of_the_first_and_is_not_run(worker: Worker) -> None:
     for variant, status in ((program("python"), "ok"), (PLANTED["raises"](), "failed")):
         twin = replace(entrant("twin", PLANTED["crash"]()), twin="first/c")
@@ -133,6 +134,7 @@ def test_verification_alone_times_nothing(worker: Worker) -> None:
     assert notes == ()
 
 
+@pytest.mark.slow
 def test_the_reference_falls_back_to_python_where_numba_refuses(worker: Worker) -> None:
     text = original().original.text.replace("s = 0.0", "s = 0.0; marker = object()")
     reference = Baseline(replace(original().original, text=text), "numba")
@@ -183,6 +185,7 @@ def test_progress_is_reported_in_order(worker: Worker) -> None:
     assert seen[-1][0] == "timing rounds"
 
 
+@pytest.mark.slow
 def test_cancelling_ends_the_race(worker: Worker) -> None:
     def cancel(stage: str, _done: int, _total: int) -> None:
         if stage.startswith("verifying"):

@@ -203,6 +203,7 @@ def test_cancel_from_another_thread(worker: Worker) -> None:
     assert worker.run("worker_jobs:count", 2, time_limit=30) == 2
 
 
+@pytest.mark.slow
 def test_cancel_stops_code_that_holds_the_interpreter(library: str, worker: Worker) -> None:
     # Until there is a job to stop.
     timer = threading.Timer(0.5, wait_until, (worker.cancel,))
@@ -212,6 +213,7 @@ def test_cancel_stops_code_that_holds_the_interpreter(library: str, worker: Work
     timer.join()
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_job_and_the_worker_lives_on(worker: Worker) -> None:
     running = worker.run("worker_jobs:process_id", time_limit=30)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from polyviz.analysis import check, dependences
@@ -30,6 +31,7 @@ def test_the_reduction_loop_goes_outside() -> None:
 
 @settings(max_examples=30)
 @given(programs())
+@pytest.mark.slow
 def test_random_programs_are_scheduled_legally(program: Program) -> None:
     part = program.scop()
     known = dependences(part)

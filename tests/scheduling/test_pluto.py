@@ -201,6 +201,7 @@ def test_rows_that_would_leave_gaps_end_the_band() -> None:
     assert told.text.startswith("Not the row S0: 3t + 2i, S1: 3t + 2i, S2: 3t + n but a band that ends before it")
 
 
+@pytest.mark.slow
 def test_a_filter_that_sorts_a_small_array_is_scheduled_without_a_long_search() -> None:
     text = """
 def median(img, out):

@@ -294,6 +294,7 @@ def test_reuse_that_is_not_known_is_said() -> None:
 
 @settings(max_examples=12)
 @given(programs())
+@pytest.mark.slow
 def test_random_programs_are_scheduled_legally(program: Program) -> None:
     part = program.scop()
     known = dependences(part)

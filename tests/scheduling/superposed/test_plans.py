@@ -234,6 +234,7 @@ def test_more_threads_than_a_block_holds_are_told() -> None:
 
 @settings(max_examples=40)
 @given(programs())
+@pytest.mark.slow
 def test_random_programs(program: Program) -> None:
     part = program.scop()
     known = dependences(part)
