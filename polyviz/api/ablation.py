@@ -28,7 +28,7 @@ def ablation(
     *arguments: Any,
     schedule: ScheduleChoice = "pluto",
     target: str = "auto",
-    without: Sequence[str] | None = None,
+    without: Sequence[str] | str | None = None,
     baselines: Sequence[str] = ("numba",),
     repeats: int = 7,
     sizes: Mapping[str, int] | None = None,
@@ -40,8 +40,8 @@ def ablation(
 ) -> Comparison:
     """A comparison of the loops with every technique, without each one, and without all, on copies of ``arguments``.
 
-    ``without`` names the techniques to look at (default: those of :func:`polyviz.techniques` that concern the target,
-    and what tuning remembered is left out); ``options`` are those of ``compile`` for every row. Every row is verified
+    ``without`` names what to look at, one technique or several (default: those of :func:`polyviz.techniques` that
+    concern the target, and what tuning remembered is left out); ``options`` are those of ``compile`` for every row. Every row is verified
     before it is timed; under the target ``emulated`` its note counts instead. A row whose program is the one with
     everything on says so and has no time of its own: that technique finds nothing to do in these loops.
 
@@ -58,7 +58,8 @@ def ablation(
     if missing is not None:
         raise missing
     concerned = (name for name in techniques_for(device=resolved in DEVICE_TARGETS) if name != MEMORY)
-    off = switched_off(concerned if without is None else without)
+    wanted = [without] if isinstance(without, str) else without
+    off = switched_off(concerned if wanted is None else wanted)
     everything = {MEMORY: False, **options}
     choices = {
         EVERYTHING: everything,

@@ -90,6 +90,8 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
 
     >>> read_options({"tile": 32, "pack": False, "fusion": "max"}).scheduler
     {'fusion': 'max'}
+    >>> read_options({"threads": False}).threads
+    1
     >>> read_options({"stage": False, "elements": False}).device.elements
     (1, 1)
     """
@@ -98,6 +100,7 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
     tile, threads = left.pop("tile", None), left.pop("threads", None)
     if isinstance(threads, Sequence) and not isinstance(threads, str):
         left["threads"], threads = threads, None  # those of a block, which schedulers for devices choose
+    threads = 1 if threads is False else threads  # as every technique is switched off
     tuned = left.pop("tuned", True)
     device = device_options(left.pop("device", None))
     own = {name: left.pop(name) for name in techniques_for(device=True) if name in left}

@@ -56,7 +56,7 @@ def resolve_target(name: str) -> str:
     if name == "auto":
         first, otherwise = AUTOMATIC
         return first if looked_for[first]().available else otherwise
-    if name not in looked_for:
+    if not isinstance(name, str) or name not in looked_for:
         raise OptionError(unknown_target(name, (*looked_for, "auto")))
     found = looked_for[name]()
     if not found.available:
@@ -79,15 +79,19 @@ def second_choice(name: str, resolved: str) -> Iterator[Decision]:
         yield Decision(SECOND_CHOICE, f"{resolved} instead of {first}: {found.reason}")
 
 
-def unknown_target(name: str, known: Iterable[str]) -> str:
+def unknown_target(name: object, known: Iterable[str]) -> str:
     """What is said of a target that does not exist, with the one that is probably meant.
 
     >>> unknown_target("numa", ["c", "numba"])
     "Unknown target 'numa': did you mean 'numba'?"
     >>> unknown_target("C", ["c", "numba"])
     "Unknown target 'C': did you mean 'c'?"
+    >>> unknown_target(None, ["c", "numba"])
+    'A target is a name, not None; known: c, numba.'
     """
     names = list(known)
+    if not isinstance(name, str):
+        return f"A target is a name, not {name!r}; known: {', '.join(names)}."
     if name.lower() in _DEVICE_WORDS:
         return (
             f"Unknown target {name!r}: did you mean 'cuda', which needs a GPU, or 'emulated', which runs the same "

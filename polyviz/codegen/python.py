@@ -20,10 +20,10 @@ from polyviz.codegen.bodies import (
     reading_back,
 )
 from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
-from polyviz.codegen.cancelling import is_exact
 from polyviz.codegen.definitions import read_first, unsure_results
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
+from polyviz.codegen.fast_math import fast_math
 from polyviz.codegen.guards import granted, guard_of_loop
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
@@ -223,8 +223,8 @@ class _PythonProgram:
         if self.checked:
             options.append("boundscheck=True")
         options.append('error_model="numpy"')
-        if self.floating_point == "reassociate" and not is_exact(self.scop, Environment(self.dtypes)):
-            options.append('fastmath={"reassoc", "contract", "nsz", "arcp"}')
+        if allowed := fast_math(self.scop, Environment(self.dtypes), self.floating_point):
+            options.append(allowed)
         return f"@numba.njit({', '.join(options)})"
 
     def _prologue(self) -> None:

@@ -85,8 +85,16 @@ def _power(base: Expression, number: float) -> Expression:
     return result if number > 0 else Binary("/", Constant(1.0), result)
 
 
+def is_ordinary(value: complex) -> bool:
+    """Whether ``value`` is a real number in the middle of the range, where its reciprocal is then, too.
+
+    >>> is_ordinary(3), is_ordinary(1e-310), is_ordinary(0.0)
+    (True, False, False)
+    """
+    return isinstance(value, int | float) and _SMALLEST < abs(value) < 1 / _SMALLEST
+
+
 def _has_reciprocal(value: int | float) -> bool:
-    """Whether ``value`` is a number with a reciprocal in the middle of the range, and not a power of two: compilers
-    multiply by that of one anyway, since it is exact."""
-    size = abs(value)
-    return _SMALLEST < size < 1 / _SMALLEST and math.frexp(size)[0] != 0.5
+    """Whether ``value`` is an ordinary number, and not a power of two: compilers multiply by the reciprocal of one
+    anyway, since it is exact."""
+    return is_ordinary(value) and math.frexp(abs(value))[0] != 0.5

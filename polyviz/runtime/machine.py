@@ -115,7 +115,7 @@ def read_machine(root: Path = Path("/")) -> Machine:
     line = caches.get("line", 0)
     if not line:
         notes.append(f"the cache line size could not be read; {_DEFAULT_LINE} bytes are assumed")
-    memory = _field(_read(root / "proc/meminfo"), "MemTotal")
+    memory = _field(_read(root / "proc/meminfo"), "MemTotal").removesuffix("kB").strip()
     flags = set((_field(processor, "flags") or _field(processor, "Features")).split())
     return Machine(
         name=_field(processor, "model name") or platform.processor() or "unknown processor",
@@ -126,7 +126,7 @@ def read_machine(root: Path = Path("/")) -> Machine:
         l3=sizes["L3"],
         line=line or _DEFAULT_LINE,
         vector_extensions=tuple(name for name in _VECTOR_EXTENSIONS if name in flags),
-        memory=int(memory.split()[0]) * 1024 if memory else 0,
+        memory=int(memory) * 1024 if memory.isdecimal() else 0,
         identity=_processor_identity(processor),
         notes=tuple(notes),
     )

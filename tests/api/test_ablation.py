@@ -109,3 +109,10 @@ def test_a_target_that_is_not_here_raises(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(room, "_looked_for", lambda: missing)
     with pytest.raises(pv.ToolchainError, match="The target 'c' cannot run here"):
         pv.ablation(function_of(PRODUCT), target="c")
+
+
+def test_one_technique_may_be_named_alone() -> None:
+    arrays = (np.zeros((4, 4)), np.ones((4, 4)), np.ones((4, 4)))
+    options = {"target": "python", "baselines": (), "repeats": 1}
+    found = pv.ablation(function_of(PRODUCT), *arrays, without="tile", **options)
+    assert [row.schedule for row in found.rows] == ["everything on", "without tile", "everything off"]

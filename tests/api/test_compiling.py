@@ -147,6 +147,21 @@ def test_optimize_bare_and_with_options(target: str) -> None:
     assert (chosen.schedule.scheduler, chosen.target) == ("original", target)
 
 
+@pytest.mark.parametrize("wrong", [None, 5, ["c"]])
+def test_a_target_that_is_no_name_is_refused(wrong: Any) -> None:
+    with pytest.raises(pv.OptionError, match="A target is a name, not "):
+        pv.compile("def f(x):\n    for i in range(len(x)):\n        x[i] = 1.0", target=wrong)
+
+
+def test_every_technique_is_switched_off_by_false() -> None:
+    off: dict[str, Any] = {technique: False for technique in pv.techniques()}
+    kernel = pv.compile("def f(x):\n    for i in range(len(x)):\n        x[i] = 1.0", target="c", **off)
+    given = np.zeros(9)
+    kernel(given)
+    assert given.all()
+    assert kernel.program.threads == 1
+
+
 def test_a_decorator_takes_the_same_options() -> None:
     function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
     kernel = pv.optimize(target="python", contract="strict", threads=1, pack=False, tuned=False)(function)

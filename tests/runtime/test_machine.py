@@ -101,6 +101,11 @@ def test_a_size_that_makes_no_sense_is_not_believed(example: Path) -> None:
     assert machine.notes == ("the L2 cache could not be read; 256 KiB are assumed",)
 
 
+def test_memory_that_makes_no_sense_is_unknown(example: Path) -> None:
+    write(example, "proc/meminfo", "MemTotal: much kB\n")
+    assert read_machine(example).memory == 0
+
+
 def test_this_machine_has_cores_and_memory() -> None:
     assert this_machine().cores >= 1
     assert this_machine().memory > 2**28
