@@ -41,9 +41,9 @@ def ablation(
     """A comparison of the loops with every technique, without each one, and without all, on copies of ``arguments``.
 
     ``without`` names what to look at, one technique or several (default: those of :func:`polyviz.techniques` that
-    concern the target, and what tuning remembered is left out); ``options`` are those of ``compile`` for every row. Every row is verified
-    before it is timed; under the target ``emulated`` its note counts instead. A row whose program is the one with
-    everything on says so and has no time of its own: that technique finds nothing to do in these loops.
+    concern the target, and what tuning remembered is left out); ``options`` are those of ``compile`` for every row.
+    Every row is verified before it is timed; under the target ``emulated`` its note counts instead. A row whose program
+    is the one with everything on says so and has no time of its own: that technique finds nothing to do in these loops.
 
     Raises OptionError, and what ``compare`` raises.
 
