@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.given import ABSENT
-from polyviz.frontend.helper_calls import stored_names
-from polyviz.frontend.parts import argument_names, copy_of, parts_of
+from polyviz.frontend.parts import argument_names, copy_of, parts_of, stored_in
 from polyviz.frontend.source import read_source
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def _statement(node: ast.stmt, known: dict[str, bool]) -> list[ast.stmt]:
         written = _Decided(known).visit(copy_of(node))
         _assigned(node, known)
         return [written]
-    for name in stored_names([node]) & known.keys():
+    for name in stored_in(node) & known.keys():
         del known[name]
     loop = copy.copy(node)
     if isinstance(loop, ast.For):
@@ -171,7 +170,7 @@ def _assigned(node: ast.stmt, known: dict[str, bool]) -> None:
     """Note which names ``node`` gives something: what can be computed with is not None."""
     value = getattr(node, "value", None)
     may_be_none = any(map(is_none, value.elts if isinstance(value, ast.Tuple) else [value]))
-    for name in stored_names([node]) & known.keys():
+    for name in stored_in(node) & known.keys():
         known[name] = False
         if may_be_none:
             del known[name]

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import MAKERS
 from polyviz.frontend.parts import argument_names, parts_of, stored_in
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
 _MADE_BY = {name.rpartition(".")[2] for name in MAKERS} | {"copy"}
-
-
-def stored_names(body: Iterable[ast.stmt]) -> set[str]:
-    """The names that ``body`` assigns."""
-    return stored_in(*body)
 
 
 def is_expression(helper: ast.FunctionDef) -> bool:
@@ -85,7 +75,7 @@ def _made(helper: ast.FunctionDef) -> set[str]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr=called))):
                 (made if called in _MADE_BY else others).add(name)
             case ast.Assign(targets=targets):
-                others |= stored_names(ast.Expr(target) for target in targets)
+                others |= stored_in(*targets)
     return made - others
 
 

@@ -18,11 +18,11 @@ from polyviz.frontend.array_names import ArrayNames
 from polyviz.frontend.functions import MAKERS, PURE
 from polyviz.frontend.given import ABSENT
 from polyviz.frontend.helper_body import MOST
-from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, operands, stored_names
+from polyviz.frontend.helper_calls import changes_arrays, given_values, is_expression, operands
 from polyviz.frontend.helper_size import call_size
 from polyviz.frontend.library import library_helper
 from polyviz.frontend.loop_else import without_loop_else
-from polyviz.frontend.parts import argument_names, copies_of, copy_of, names_in, names_of, parts_of
+from polyviz.frontend.parts import argument_names, copies_of, copy_of, names_in, names_of, parts_of, stored_in
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.usage import subscript_chain
@@ -95,7 +95,7 @@ class _Writer:
         self._fresh = FreshNames(source, names)
         self._arrays = arrays
         self._ranks = ranks
-        self._callers = stored_names(source.body) | _arguments(source.arguments)
+        self._callers = stored_in(*source.body) | argument_names(source.arguments)
 
     def block(self, body: Sequence[ast.stmt], around: tuple[str, ...]) -> list[ast.stmt]:
         """``body``, in helpers that are called by ``around``."""
@@ -217,7 +217,7 @@ class _Writer:
         around: tuple[str, ...],
     ) -> ast.expr | None:
         self.changed = True
-        stored = stored_names(body)
+        stored = stored_in(*body)
         read = names_in(*body)
         values: dict[str, ast.expr] = {}
         for name, value in given.items():
@@ -264,7 +264,7 @@ class _Writer:
             return None
         if body and not isinstance(body[-1], ast.Return) and any(isinstance(p, ast.Return) for p in parts_of(body[-1])):
             return None
-        constants = self._constants(body, _arguments(helper.args) | stored_names(body), inner)
+        constants = self._constants(body, argument_names(helper.args) | stored_in(*body), inner)
         if constants is None:
             return None
         return _PutIn(constants, call).written(body) if constants else body
@@ -371,7 +371,3 @@ def _one_by_one(node: ast.stmt, own: set[str]) -> list[ast.stmt]:
                 pairs = zip(targets, values, strict=True)
                 return [located(ast.Assign([target], value), node) for target, value in pairs]
     return [node]
-
-
-def _arguments(arguments: ast.arguments | None) -> set[str]:
-    return argument_names(arguments) if arguments is not None else set()

@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.array_names import ArrayNames, bound_by, mentions
-from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.jumps import jumps_of
 from polyviz.frontend.list_uses import is_array_of, one_by_one, uses_as_array
 from polyviz.frontend.literals import ELEMENTS
 from polyviz.frontend.new_arrays import running
 from polyviz.frontend.own_names import numpy_function
-from polyviz.frontend.parts import copies_of, copy_of, names_of, parts_of
+from polyviz.frontend.parts import copies_of, copy_of, names_of, parts_of, stored_in
 from polyviz.frontend.regions import call_of, difference
 from polyviz.frontend.visited import FreshNames, Renamed, located, visited
 
@@ -238,7 +237,7 @@ class _Appended:
             case _:
                 return None
         used = [part.id for one in (run.target, run.length) for part in parts_of(one) if isinstance(part, ast.Name)]
-        if not is_number or stored_names(loop.body) & {*used}:
+        if not is_number or stored_in(*loop.body) & {*used}:
             return None
         store = ast.Assign([ast.Subscript(ast.Name(name, ast.Load()), run.place, ast.Store())], value)
         lines = [*loop.body[: places[0]], located(store, line), *loop.body[places[0] + 1 :]]

@@ -16,12 +16,11 @@ import numpy as np
 from polyviz.frontend.array_names import bound_by, mentions
 from polyviz.frontend.constant_arrays import array_of, why_not
 from polyviz.frontend.functions import GENERATORS, MAKERS
-from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.limits import limit
 from polyviz.frontend.literals import NUMBERS, literal_number, literal_table
 from polyviz.frontend.new_arrays import bindings
 from polyviz.frontend.own_names import numpy_function
-from polyviz.frontend.parts import copy_of, parts_of
+from polyviz.frontend.parts import copy_of, parts_of, stored_in
 from polyviz.frontend.usage import subscript_chain
 from polyviz.frontend.visited import FreshNames, located, visited
 
@@ -57,7 +56,7 @@ def with_plain_creations(source: Source, names: GlobalNames) -> Source:
     """
     numbers = {} if source.arguments is None else _numbers(source, names)
     fresh = None if source.arguments is None else FreshNames(source, names)
-    writer = _Writer(names, numbers, stored_names(source.body), fresh)
+    writer = _Writer(names, numbers, stored_in(*source.body), fresh)
     return replace(source, body=tuple(visited(writer, source.body)))
 
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.array_names import mentions
-from polyviz.frontend.helper_calls import stored_names
 from polyviz.frontend.list_uses import ListUses, is_array_of, one_by_one
 from polyviz.frontend.literals import LISTED
 from polyviz.frontend.own_names import numpy_function
-from polyviz.frontend.parts import copies_of, parts_of
+from polyviz.frontend.parts import copies_of, parts_of, stored_in
 from polyviz.frontend.regions import call_of
 from polyviz.frontend.visited import located, visited
 
@@ -59,7 +58,7 @@ def with_repeated_lists(source: Source, names: GlobalNames) -> Source:
     if source.arguments is None:
         return source
     body = [line for node in copies_of(source.body) for line in one_by_one(node)]
-    stored = stored_names(body)
+    stored = stored_in(*body)
     if any(name in stored or names.knows(name) for name in ("range", "len", *_OF_ROWS)):
         return source
     uses = _Uses(body, names)

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.array_names import bound_by, mentions
-from polyviz.frontend.helper_calls import changes_arrays, stored_names
+from polyviz.frontend.helper_calls import changes_arrays
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_table
-from polyviz.frontend.parts import argument_names, copies_of, names_in, parts_of, uses_in
+from polyviz.frontend.parts import argument_names, copies_of, names_in, parts_of, stored_in, uses_in
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.visited import FreshNames, located, visited
 
@@ -193,7 +193,7 @@ class _WrittenOut(ast.NodeTransformer):
         self.generic_visit(node)
         before, values = self._named(node.target, _values(node.iter))
         pairs = [list(_given(node.target, value)) for value in values]
-        stored = stored_names(node.body)
+        stored = stored_in(*node.body)
         targets = names_in(node.target)
         named = names_in(*values)
         fits = all(pairs) and not stored & (targets | named) and not node.orelse and not ends_early(node.body)

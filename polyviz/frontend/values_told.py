@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.given import Value
-from polyviz.frontend.helper_calls import stored_names
-from polyviz.frontend.parts import copy_of, parts_of
+from polyviz.frontend.parts import copy_of, parts_of, stored_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +29,7 @@ def with_values(source: Source, told: Mapping[str, int]) -> Source:
         A[i] = 0.0
     """
     parts = parts_of(*source.body)
-    stored = stored_names(source.body) | {part.arg for part in parts if isinstance(part, ast.arg)}
+    stored = stored_in(*source.body) | {part.arg for part in parts if isinstance(part, ast.arg)}
     values = {
         name: int(value) for name, value in told.items() if isinstance(value, Value) and name not in stored
     }
